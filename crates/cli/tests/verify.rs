@@ -5,7 +5,8 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{SMALL, Scratch, WIDE};
+use common::brokerage::brokerage;
+use common::{Running, SMALL, Scratch, WIDE};
 
 /// A run that has passed, in `out`.
 fn run() -> Scratch {
@@ -157,4 +158,32 @@ fn a_prediction_is_verified_and_what_is_no_run_is_refused() {
         .exits(2)
         .says("is not a run directory");
     scratch.proofload("verify missing").exits(2);
+}
+
+/// What a killed run of a brokerage has written of itself last follows from its samples.
+#[test]
+fn a_brokerage_that_was_killed_is_verified_as_far_as_it_went() {
+    let scratch = Scratch::new();
+    scratch.directory("target");
+    // The next sample is far off when the first one is there.
+    let line = brokerage("sqlite").replace("sample_interval=250ms", "sample_interval=5s");
+    let mut running = Running::start(&scratch, &line);
+    running.wait_until_it_says("measuring");
+    let is_judged = || {
+        let text = fs::read(scratch.path("out/result.json")).expect("a document");
+        let document: serde_json::Value = serde_json::from_slice(&text).expect("one document");
+        document["checks"]
+            .as_array()
+            .is_some_and(|checks| !checks.is_empty())
+    };
+    while !is_judged() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    running.signal("KILL");
+    running.end();
+    scratch
+        .proofload("verify out")
+        .exits(5)
+        .prints("The run did not end")
+        .prints("and the verdict `interrupted` recomputed");
 }

@@ -370,10 +370,6 @@ fn what_ended_a_run_is_its_reason() {
         ),
         (vec![error(ErrorKind::Inconsistent, "/a")], "it broke."),
         (
-            vec![error(ErrorKind::Unavailable, "/a")],
-            "It ended while buying: it broke.",
-        ),
-        (
             vec![error(ErrorKind::OutOfSpace, "/a")],
             "No space was left for /a.",
         ),
@@ -394,6 +390,24 @@ fn what_ended_a_run_is_its_reason() {
         let allowing = allowing.with(OperationLevels::default());
         assert_eq!(judge(&allowing, &measured, &[]).verdict, Verdict::Pass);
     }
+    // A server that is gone ends the run, and is no error of its data.
+    let gone = [ErrorRecord {
+        ended_run: true,
+        ..error(ErrorKind::Unavailable, "/a")
+    }];
+    let measured_until = Measured {
+        errors: &gone,
+        ..measured(&totals)
+    };
+    let checks = evaluate(&ServiceLevels::default(), &measured_until);
+    let judgement = judge(&ServiceLevels::default(), &measured_until, &checks);
+    assert_eq!(
+        (judgement.verdict, judgement.reason.as_str()),
+        (Verdict::Error, "It ended while buying: it broke.")
+    );
+    let of_errors = checks.iter().find(|check| check.id == CheckId::Errors);
+    let of_errors = of_errors.map(|check| (check.value, check.passed));
+    assert_eq!(of_errors, Some((Some(0.0), Some(true))));
     let stopped = Measured {
         interrupted: true,
         ..measured(&totals)

@@ -10,9 +10,7 @@ use std::sync::Arc;
 use measure::host::{DeviceSample, HostSample};
 use measure::metric::{Metric, Stream};
 use measure::recompute::{Agreement, Criteria, Verified, verify};
-use measure::result::{
-    Check, CheckId, DeviceResult, ErrorRecord, RunKind, RunResult, ServerResult, Verdict,
-};
+use measure::result::{Check, CheckId, DeviceResult, ErrorRecord, RunKind, RunResult, Verdict};
 use measure::run_directory::RunDirectory;
 use measure::sample::{DatabaseMeters, Layout, OperationKind, Phase, RunTotals, Sample};
 use measure::service_level::{
@@ -704,11 +702,6 @@ fn causes_are_compared_only_where_the_run_looked_for_them() {
 
 #[test]
 fn facts_that_are_in_no_sample_are_taken_as_recorded() {
-    // A database server shows no stalls, so no check of them was made.
-    let mut criteria = criteria();
-    criteria.levels.page_fault_stalls_per_second = f64::INFINITY;
-    let run = Run::judged_by(&criteria, |one| one.server = Some(ServerResult::default()));
-    assert_eq!(fields(&run.verified()), Vec::<&str>::new());
     // Nobody looked for hung requests.
     let run = Run::with(|one| one.checks.retain(|check| check.id != CheckId::HungRequests));
     assert_eq!(fields(&run.verified()), Vec::<&str>::new());

@@ -30,7 +30,10 @@ fn terms(
     let profile = profile.map_err(|error| error.to_string())?;
     let run = profile.run();
     Ok(Some(Criteria {
-        levels: profile.service_levels(),
+        levels: match result.kind {
+            RunKind::Run => profile.service_levels_on_storage(),
+            RunKind::Prediction | RunKind::Trace => profile.service_levels(),
+        },
         planned_s: run.duration.as_seconds(),
         hung_after_s: run.hung_request_after.as_seconds(),
         steady: run.steady_state.rule(),

@@ -147,6 +147,16 @@ pub trait Profile: DeclaredProfile + Debug + Send + Sync {
     /// The limits that decide the verdict, those of single operations included.
     fn service_levels(&self) -> ServiceLevels;
 
+    /// The limits of a run on real storage. Nobody sees whether a page had to wait for room in the cache
+    /// of a database server, so there is no limit of that.
+    fn service_levels_on_storage(&self) -> ServiceLevels {
+        let mut levels = self.service_levels();
+        if let StorageNeeds::Server { .. } = self.storage_needs() {
+            levels.page_fault_stalls_per_second = f64::INFINITY;
+        }
+        levels
+    }
+
     /// Applies the options that no single setting stands for.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::database::Database;
 use crate::database::seal::{self, Sealed};
 use crate::dataset::DataSet;
 use crate::error::DatabaseError;
-use crate::ledger::Ledger;
+use crate::ledger::Closed;
 use crate::ledger::compare::{self, CompareError, Volumes};
 use crate::profile::CheckedRows;
 use crate::schema::TABLES;
@@ -50,9 +50,9 @@ pub(super) fn consistency(
     }
 }
 
-/// Compares the ledger with the database.
+/// Compares a closed ledger with the database, or says why there is none.
 pub(super) fn acknowledged(
-    ledger: &Ledger,
+    ledger: &mut Result<Closed, String>,
     session: &mut dyn Session,
     before: &Volumes,
     data_set: DataSet,
@@ -62,14 +62,14 @@ pub(super) fn acknowledged(
         not_compared: Some(why),
         ..AcknowledgedWork::default()
     };
-    let mut closed = match ledger.close() {
+    let closed = match ledger {
         Ok(closed) => closed,
-        Err(why) => return Ok(not_compared(why)),
+        Err(why) => return Ok(not_compared(why.clone())),
     };
     let mut note = ProgressNote::new(link, "comparing acknowledged transactions");
     let mut progress = |done: u64, of: u64| note.done(done as f64 / of.max(1) as f64);
     let symbol = |security| data_set.symbol(security);
-    match compare::compare(&mut closed, session, before, symbol, &mut progress) {
+    match compare::compare(closed, session, before, symbol, &mut progress) {
         Ok(work) => Ok(work),
         Err(CompareError::Database(error)) => Err(error),
         Err(error @ CompareError::File(_)) => Ok(not_compared(error.to_string())),

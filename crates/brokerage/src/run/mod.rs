@@ -7,8 +7,8 @@
 //!   due times at a target rate, [`client_threads`] assigns clients to threads.
 //! - [`retry`] retries a transaction until it is done; [`recovery`] finds the outcome of a commit
 //!   that was not answered; [`error_counts`] and [`outage`] count failures.
-//! - `final_checks` checks the database before and after the load; `progress_note` says how far
-//!   that is.
+//! - `final_checks` checks the database before and after the load, again if the server goes down
+//!   meanwhile (`lost_server`); `progress_note` says how far that is.
 //! - [`volume`] measures the I/O requests of the volume, by purpose; [`owners`](crate::database::owners)
 //!   finds those of other processes, and `process_io` estimates them without the trace.
 //! - [`monitor`] samples the server's wait events and counters, and names the bottleneck.
@@ -20,6 +20,7 @@ mod durability;
 pub mod error_counts;
 mod final_checks;
 pub mod loading;
+mod lost_server;
 pub mod market_workers;
 pub mod monitor;
 pub mod outage;

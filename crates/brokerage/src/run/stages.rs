@@ -5,6 +5,7 @@ use super::client_threads::{self, Thread, panicked};
 use super::context::{RunContext, failure};
 use super::final_checks::{self, Earlier};
 use super::loading;
+use super::lost_server::repeat_after_outages;
 use super::market_workers::{self, ActionQueue};
 use super::monitor::sampler::ServerSampler;
 use super::shard_link::{ONLY_SHARD, ShardLink, StageHandler};
@@ -296,23 +297,35 @@ impl BrokerageRun {
         findings.log_writes = volume.log_writes();
     }
 
-    /// Compares the ledger with the database and runs the consistency checks. A server that was
-    /// down may need a while to recover.
+    /// Compares the ledger with the database and runs the consistency checks: all of them again
+    /// when the server goes down meanwhile.
     fn check_database(&self) -> Result<(), Failure> {
         let of = |error: &DatabaseError| failure(error, "checking consistency");
         let Some(before) = lock(&self.before).take() else {
             return Ok(());
         };
-        let mut session = self.wait_for_server().map_err(|error| of(&error))?;
-        let (session, link) = (&mut *session, &*self.link);
-        let work =
-            final_checks::acknowledged(&self.ledger, session, &before.volumes, self.data_set, link);
-        let work = work.map_err(|error| of(&error))?;
-        let lost = compare::summary(&work);
-        lock(&self.findings).acknowledged = Some(work);
-        let rows = self.parameters.brokerage.checked_rows;
-        let report = final_checks::consistency(session, &before.sums, rows, link);
-        let report = report.map_err(|error| of(&error))?;
+        let (link, rows) = (&*self.link, self.parameters.brokerage.checked_rows);
+        let mut ledger = self.ledger.close();
+        let mut check = |session: &mut Box<dyn Session>| {
+            let (session, volumes) = (&mut **session, &before.volumes);
+            let work =
+                final_checks::acknowledged(&mut ledger, session, volumes, self.data_set, link)?;
+            let lost = compare::summary(&work);
+            lock(&self.findings).acknowledged = Some(work);
+            let report = final_checks::consistency(session, &before.sums, rows, link)?;
+            Ok((lost, report))
+        };
+        let checked = repeat_after_outages(
+            || self.wait_for_server(),
+            &mut check,
+            |why| {
+                lock(&self.findings).warnings.push(format!(
+                "The database server went down while the data were checked, which began again when \
+                 it was back: {why}."
+            ));
+            },
+        );
+        let (lost, report) = checked.map_err(|error| of(&error))?;
         {
             let mut findings = lock(&self.findings);
             findings.consistency_checks = final_checks::results(&report);
@@ -397,11 +410,22 @@ fn no_thread(error: &std::io::Error) -> Failure {
 }
 
 impl BrokerageRun {
-    /// Begins a phase; I/O of the volume up to now belongs to the one before.
+    /// Begins a phase; I/O of the volume up to now belongs to the one before. Nothing else is done
+    /// before that, as users count until then.
     fn begin_phase(&self, phase: Phase) {
         lock(&self.volume).expect_turn();
-        self.poll();
+        self.count_volume();
         self.link.begin_phase(phase);
+    }
+
+    fn count_volume(&self) {
+        // I/O of the build is not part of the load.
+        if lock(&self.context).is_some() {
+            let mut counts = self.link.counts();
+            lock(&self.volume).count(self.link.now_ns(), &mut counts);
+        } else {
+            lock(&self.volume).skip();
+        }
     }
 }
 
@@ -439,13 +463,7 @@ impl StageHandler for BrokerageRun {
 
     fn poll(&self) {
         self.ledger.write_if_due();
-        // I/O of the build is not part of the load.
-        if lock(&self.context).is_some() {
-            let mut counts = self.link.counts();
-            lock(&self.volume).count(self.link.now_ns(), &mut counts);
-        } else {
-            lock(&self.volume).skip();
-        }
+        self.count_volume();
         if let Some(due) = lock(&self.arrivals).as_ref() {
             let (shed, waiting) = due.backlog();
             self.link.report(ShardMessage::Backlog { shed, waiting });

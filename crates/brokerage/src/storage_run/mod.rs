@@ -329,8 +329,7 @@ fn drive(
     // The brokerage holds a rate of transactions itself; the run controller holds rates of I/O.
     let transactions_per_second = profile.run.held_rate.take();
     let mut plan = run_plan(&profile);
-    // A server's cache is its own affair: nobody sees whether a page had to wait for room there.
-    plan.service_levels.page_fault_stalls_per_second = f64::INFINITY;
+    plan.service_levels = profile.service_levels_on_storage();
     plan.build_only = options.build_only;
     plan.reuse = options.reuse;
     plan.warm_up = profile.run.warm_up.on_storage();

@@ -43,9 +43,14 @@ struct Load {
 
 impl Load {
     fn start(database: Arc<dyn Database>) -> Self {
+        Self::with(database, Arc::new(|| {}))
+    }
+
+    /// The same on a server that is started again like this.
+    fn with(database: Arc<dyn Database>, revive: Arc<dyn Fn() + Send + Sync>) -> Self {
         let (stop, built) = (StopRequest::new(), Arc::new(AtomicBool::new(false)));
         let (asked, is_built) = (stop.clone(), Arc::clone(&built));
-        let thread = std::thread::spawn(move || run(database, asked, is_built));
+        let thread = std::thread::spawn(move || run(database, revive, asked, is_built));
         Self {
             stop,
             built,
@@ -67,7 +72,12 @@ impl Load {
     }
 }
 
-fn run(database: Arc<dyn Database>, stop: StopRequest, built: Arc<AtomicBool>) -> RunResult {
+fn run(
+    database: Arc<dyn Database>,
+    revive: Arc<dyn Fn() + Send + Sync>,
+    stop: StopRequest,
+    built: Arc<AtomicBool>,
+) -> RunResult {
     let mut profile = BrokerageProfile::default();
     profile.brokerage.users = 4;
     profile.brokerage.think_time = TimeSpan::millis(5);
@@ -89,7 +99,7 @@ fn run(database: Arc<dyn Database>, stop: StopRequest, built: Arc<AtomicBool>) -
         parameters: RunParameters {
             brokerage: profile.brokerage,
             is_built: Arc::new(move || built.store(true, Ordering::Relaxed)),
-            revive: Arc::new(|| {}),
+            revive,
             keeps: true,
             transactions_per_second: None,
             loading_threads: 2,

@@ -1,10 +1,17 @@
 //! What a server does by itself is named as such.
 
-use super::{Load, data_set, smallest};
+use super::{Load, acknowledged, data_set, smallest};
 use crate::common;
-use brokerage::database::Database;
+use brokerage::database::postgres::Postgres;
+use brokerage::database::{Database, Endpoint};
 use measure::result::{ErrorKind, Verdict};
-use std::sync::Arc;
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Settings of a role that a run must not depend on.
@@ -63,4 +70,91 @@ fn keys_of_another_client_make_a_run_inconclusive() {
     assert_ne!(result.verdict, Verdict::Pass);
     let work = result.server.as_ref().unwrap().acknowledged.as_ref();
     assert!(work.unwrap().unexpected_orders > 0);
+}
+
+/// A query that is sent once before the load and once in each attempt of the checks after it.
+const VOLUMES: &[u8] = b"SELECT symbol, volume FROM last_trade";
+
+/// Forwards bytes from a client to the server and back. Instead of the second [`VOLUMES`] of all
+/// connections the server gets SIGKILL.
+fn forward(client: UnixStream, server: UnixStream, seen: &Arc<AtomicU32>, process: u32) {
+    let ends = (client.try_clone().unwrap(), server.try_clone().unwrap());
+    let (mut from_client, mut to_server) = ends;
+    let seen = Arc::clone(seen);
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = from_client.read(&mut buffer) {
+            let sent = &buffer[..length];
+            let is_volumes = sent.windows(VOLUMES.len()).any(|bytes| bytes == VOLUMES);
+            if is_volumes && seen.fetch_add(1, Ordering::Relaxed) == 1 {
+                let kill = Command::new("kill")
+                    .args(["-KILL", &process.to_string()])
+                    .status();
+                assert!(kill.unwrap().success());
+            } else if to_server.write_all(sent).is_err() {
+                break;
+            }
+        }
+        let _ = to_server.shutdown(Shutdown::Write);
+    });
+    let (mut from_server, mut to_client) = (server, client);
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut from_server, &mut to_client);
+        let _ = to_client.shutdown(Shutdown::Both);
+    });
+}
+
+/// Listens before the server's socket for as long as the test program runs.
+fn listen(listener: UnixListener, socket: PathBuf, seen: Arc<AtomicU32>, process: u32) {
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            // Clients of a server that is down are refused.
+            if let (Ok(client), Ok(server)) = (client, UnixStream::connect(&socket)) {
+                forward(client, server, &seen, process);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_server_that_is_killed_during_the_checks_is_started_again_and_checked() {
+    let room = common::room();
+    let Some(cluster) = common::cluster(&room) else {
+        return;
+    };
+    data_set::build(&cluster.database().unwrap(), smallest());
+    let mut address = cluster.address();
+    let Endpoint::Socket(socket) = address.endpoint.clone() else {
+        panic!("a socket");
+    };
+    let before = room.path().join("before");
+    let seen = Arc::new(AtomicU32::new(0));
+    let process = cluster.process_id().unwrap();
+    let listener = UnixListener::bind(&before).unwrap();
+    listen(listener, socket, Arc::clone(&seen), process);
+    address.endpoint = Endpoint::Socket(before);
+    let postgres = Postgres::open(&address).unwrap();
+    let cluster = Arc::new(Mutex::new(cluster));
+    let of_run = Arc::clone(&cluster);
+    let revive = Arc::new(move || {
+        let _ = of_run.lock().unwrap().revive();
+    });
+    let load = Load::with(Arc::new(postgres), revive);
+    load.wait_for_load();
+    std::thread::sleep(Duration::from_secs(2));
+    let result = load.end();
+    // It was killed after the load, and the checks were made from the beginning.
+    assert_eq!(seen.load(Ordering::Relaxed), 3);
+    assert_ne!(cluster.lock().unwrap().process_id(), Some(process));
+    assert_eq!((&result.errors[..], result.error_count()), (&[][..], 0));
+    assert_eq!(result.verdict, Verdict::Interrupted);
+    let work = acknowledged(&result);
+    assert!(work.orders > 0 && work.not_compared.is_none(), "{work:?}");
+    let server = result.server.as_ref().unwrap();
+    let checks = &server.consistency_checks;
+    assert!(!checks.is_empty() && checks.iter().all(|check| check.passed));
+    assert_eq!(server.checked_rows.len(), 2, "{:?}", server.checked_rows);
+    let warned = result.warnings.iter();
+    let mut warned = warned.filter(|text| text.contains("while the data were checked"));
+    assert!(warned.next().is_some(), "{:?}", result.warnings);
 }

@@ -6,7 +6,7 @@ use crate::attribution::attribute;
 use crate::metric::Stream;
 use crate::result::{Check, CheckId, LatencyFigures, RunResult, SteadyState, Verdict};
 use crate::sample::RunTotals;
-use crate::service_level::{Measured, ServiceLevels, add_checks, evaluate, judge};
+use crate::service_level::{Measured, add_checks, evaluate, judge};
 
 /// A result in which everything that follows from the samples has been recomputed; all else is as it
 /// was recorded.
@@ -51,7 +51,6 @@ pub(super) fn recomputed(
             unexplained: Some(unexplained.to_owned()),
         };
     }
-    let levels = levels_of(recorded, terms);
     let hung = recorded
         .checks
         .iter()
@@ -66,8 +65,8 @@ pub(super) fn recomputed(
         interrupted: recorded.verdict == Verdict::Interrupted,
         must_be_steady: steady.as_ref().filter(|_| terms.steady.required),
     };
-    let checks = evaluate(&levels, &measured);
-    let judgement = judge(&levels, &measured, &checks);
+    let checks = evaluate(&terms.levels, &measured);
+    let judgement = judge(&terms.levels, &measured, &checks);
     judgement.enter(checks, &mut result);
     add_checks(&mut result, checks_of_the_workload(recorded));
     if was_attributed(recorded) {
@@ -111,15 +110,6 @@ fn outside_samples(recorded: &RunResult, result: &RunResult) -> Option<String> {
             recorded.verdict, result.verdict, recorded.verdict_reason
         )
     })
-}
-
-/// Nobody sees whether a page had to wait for room in the cache of a database server.
-fn levels_of(recorded: &RunResult, terms: &Criteria) -> ServiceLevels {
-    let mut levels = terms.levels.clone();
-    if recorded.server.is_some() {
-        levels.page_fault_stalls_per_second = f64::INFINITY;
-    }
-    levels
 }
 
 /// Checks of what only the workload knows, compared with their limits again.

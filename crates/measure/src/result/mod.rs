@@ -111,7 +111,7 @@ pub struct RunResult {
     /// Errors of the storage or the engine in any phase, each listed once however often it was met. At
     /// most so many are listed; [`RunResult::error_counts`] has them all.
     pub errors: Vec<ErrorRecord>,
-    /// All errors, by database and class.
+    /// All errors, by database and class, but for those that [say nothing of data](ErrorKind::is_of_data).
     pub error_counts: Vec<ErrorCount>,
     /// The pass over the closed databases after the run; null when none was to be made.
     pub verification: Option<VerificationResult>,
@@ -201,10 +201,12 @@ impl RunResult {
         self.ending_error().map(|error| error.kind)
     }
 
-    /// Different errors, those included that are not listed.
+    /// Different errors of storage, engine and data, those included that are not listed.
     pub fn error_count(&self) -> u64 {
         let counted: u64 = self.error_counts.iter().map(|one| one.errors).sum();
-        counted.max(self.errors.len() as u64)
+        let listed = self.errors.iter();
+        let listed = listed.filter(|error| error.kind.is_of_data()).count();
+        counted.max(listed as u64)
     }
 
     /// The highest average latency of a stream among the databases.

@@ -64,7 +64,7 @@ pub struct PhaseResult {
     pub name: String,
     /// When it began, RFC 3339 in UTC.
     pub started: String,
-    /// How long it took.
+    /// How long it took; the phases of the load are as long as their samples.
     pub duration_s: f64,
 }
 
@@ -137,6 +137,15 @@ pub enum ErrorKind {
     #[default]
     #[serde(other)]
     Unknown,
+}
+
+impl ErrorKind {
+    /// Whether it counts among I/O errors and bad pages. What a database server does by itself, or that
+    /// it is gone, says nothing of its data.
+    #[must_use]
+    pub fn is_of_data(self) -> bool {
+        !matches!(self, Self::Unavailable | Self::ServerSide)
+    }
 }
 
 /// One error of the storage or the engine, however often it was met.

@@ -335,11 +335,13 @@ fn hung(levels: &ServiceLevels, measured: &Measured<'_>, after_s: f64) -> Check 
     Check::of_run(CheckId::HungRequests, limit, Some(hung as f64), rule)
 }
 
-/// Different errors that were reported; where nothing reports errors, failed requests that were
+/// Different errors that were reported and are of data; where nothing reports errors, failed requests that were
 /// counted.
 pub(super) fn error_count(measured: &Measured<'_>) -> u64 {
     let reported: u64 = measured.error_counts.iter().map(|one| one.errors).sum();
-    let reported = reported.max(measured.errors.len() as u64);
+    let listed = measured.errors.iter();
+    let listed = listed.filter(|error| error.kind.is_of_data()).count();
+    let reported = reported.max(listed as u64);
     if reported > 0 {
         return reported;
     }

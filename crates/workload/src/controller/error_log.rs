@@ -2,7 +2,7 @@
 
 use super::error_key::ErrorKey;
 use crate::failure::{Failure, FailureKind};
-use measure::result::{ErrorCount, ErrorRecord, IntegrityClass};
+use measure::result::{ErrorCount, ErrorKind, ErrorRecord, IntegrityClass};
 use measure::sample::Layout;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,8 +59,11 @@ impl ErrorLog {
         let known = self.known.get(&key).copied();
         // Whoever has met it, it was met once.
         let times = if known.is_some() { times } else { times.max(1) };
-        let count = self.counts.entry((database, failure.class())).or_default();
-        count.times += times;
+        if ErrorKind::from(failure.kind).is_of_data() {
+            let count = self.counts.entry((database, failure.class())).or_default();
+            count.times += times;
+            count.errors += u64::from(known.is_none());
+        }
         if let Some(place) = known {
             if let Some(record) = place.and_then(|place| self.records.get_mut(place)) {
                 record.times += times;
@@ -69,7 +72,6 @@ impl ErrorLog {
             }
             return Entry::Known;
         }
-        count.errors += 1;
         let mut place = None;
         // What ends a run is always listed: the verdict names it.
         if self.records.len() < MOST_LISTED || failure.ends_run() {
@@ -272,6 +274,24 @@ mod tests {
             .last()
             .map(|record| (record.kind, record.ended_run));
         assert_eq!(last, Some((measure::result::ErrorKind::OutOfSpace, true)));
+    }
+
+    #[test]
+    fn what_a_server_does_is_listed_and_counts_as_no_error_of_data() {
+        let mut book = book();
+        for (number, kind) in [FailureKind::Unavailable, FailureKind::ServerSide]
+            .into_iter()
+            .enumerate()
+        {
+            let doing = "checking consistency";
+            let failure = Failure::new(kind, "the database", doing, format!("{kind:?}"));
+            book.add_ending(None, &failure, 9);
+            assert_eq!((book.errors(), book.counts().len()), (0, 0));
+            assert_eq!(book.records().len(), number + 1);
+            assert!(book.records()[number].ended_run);
+        }
+        book.add_ending(None, &bad_page(1), 9);
+        assert_eq!((book.errors(), book.counts().len()), (1, 1));
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod observer;
 pub mod outcome;
 pub mod pending_errors;
 mod phase_notice;
+mod phase_spans;
 pub mod plan;
 pub mod run_controller;
 mod service;

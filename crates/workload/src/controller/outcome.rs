@@ -3,26 +3,25 @@
 use super::error_log::{Entry, ErrorLog};
 use super::load::Loop;
 use super::load_control::LoadControl;
+use super::phase_spans::PhaseSpans;
 use super::plan::{RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Phase;
 use measure::display::number::{count, percent};
 use measure::metric::Stream;
 use measure::result::{
-    Check, ErrorCount, IntegrityClass, PhaseResult, RunResult, SteadyState, Verdict,
-    VerificationResult, VerifiedDatabase,
+    Check, ErrorCount, IntegrityClass, RunResult, SteadyState, Verdict, VerificationResult,
+    VerifiedDatabase,
 };
-use measure::sample::{Layout, RunTotals};
+use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, evaluate, judge};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What is known about a run besides its counts.
 #[derive(Default)]
 pub struct Account {
     base: RunResult,
-    spans: Vec<(Phase, u64, u64)>,
-    open_span: Option<(Phase, u64)>,
+    spans: PhaseSpans,
     errors: ErrorLog,
     /// What kind of failure ended the run, if one did.
     ended_by: Option<FailureKind>,
@@ -55,14 +54,17 @@ impl Account {
     /// Notes the time at which a phase begins.
     pub fn begin_span(&mut self, span: Phase, now_ns: u64) {
         self.was_loaded |= span == Phase::WarmingUp;
-        self.open_span = Some((span, now_ns));
+        self.spans.begin(span, now_ns);
     }
 
     /// The present phase, if any, ends.
     pub fn end_span(&mut self, now_ns: u64) {
-        if let Some((span, begun_ns)) = self.open_span.take() {
-            self.spans.push((span, begun_ns, now_ns));
-        }
+        self.spans.end(now_ns);
+    }
+
+    /// Notes the time that a sample covers.
+    pub fn note_sample(&mut self, sample: &Sample) {
+        self.spans.note_sample(sample);
     }
 
     /// Notes a failure that ends the run. A zero-delay loop says nothing against the storage, so it
@@ -221,7 +223,7 @@ impl Account {
     ) -> RunResult {
         let mut result = self.base.clone();
         result.complete = complete;
-        result.phases = self.phases();
+        result.phases = self.spans.results(&self.base.started);
         result.throughput.target_iops = plan.rate_to_reach();
         result.throughput.threads = Some(u64::from(load_control.sessions()));
         result.throughput.cache_fill_fraction = self.cache_fill_fraction;
@@ -290,19 +292,6 @@ impl Account {
         }
         result.steady_state = Some(steady);
         result
-    }
-
-    fn phases(&self) -> Vec<PhaseResult> {
-        let start: Option<jiff::Timestamp> = self.base.started.parse().ok();
-        let phase = |&(span, begun_ns, ended_ns): &(Phase, u64, u64)| PhaseResult {
-            name: span.name().to_owned(),
-            started: start
-                .and_then(|start| start.checked_add(Duration::from_nanos(begun_ns)).ok())
-                .map(|at| at.to_string())
-                .unwrap_or_default(),
-            duration_s: (ended_ns - begun_ns) as f64 / 1e9,
-        };
-        self.spans.iter().map(phase).collect()
     }
 }
 

@@ -68,6 +68,7 @@ impl RunController {
     }
 
     pub(super) fn report_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
+        self.account.note_sample(sample);
         self.account.judge(&self.plan, self.collector.totals());
         // The rest of a phase comes when the next stage has begun already.
         if self.sampled_phase.0 != sample.phase_number {

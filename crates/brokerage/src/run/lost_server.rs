@@ -1,0 +1,78 @@
+//! Work on a database server that may go down meanwhile.
+
+use crate::error::DatabaseError;
+
+/// How often work is begun. A server that goes down each time may do so because of the work.
+const MOST_ATTEMPTS: u32 = 5;
+
+/// Does `work` on a session, and when the server goes down meanwhile all of it again on a new one;
+/// `lost` is told why before that. `connect` waits for the server.
+///
+/// # Errors
+/// Those of the work and of connecting; a lost connection when the server went down in every attempt.
+pub(super) fn repeat_after_outages<S, T>(
+    mut connect: impl FnMut() -> Result<S, DatabaseError>,
+    mut work: impl FnMut(&mut S) -> Result<T, DatabaseError>,
+    mut lost: impl FnMut(&str),
+) -> Result<T, DatabaseError> {
+    for _ in 1..MOST_ATTEMPTS {
+        match work(&mut connect()?) {
+            Err(DatabaseError::Unavailable(why)) => lost(&why),
+            done => return done,
+        }
+    }
+    work(&mut connect()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gone() -> DatabaseError {
+        DatabaseError::Unavailable("unexpected postmaster exit".to_owned())
+    }
+
+    /// Does work in which the server goes down this often; returns what came of it, how often a
+    /// session was opened, and how often a loss was reported.
+    fn done(losses: u32) -> (Result<u32, DatabaseError>, u32, u32) {
+        let (mut opened, mut reported) = (0, 0);
+        let connect = || {
+            opened += 1;
+            Ok(opened)
+        };
+        let work = |session: &mut u32| match *session > losses {
+            true => Ok(*session),
+            false => Err(gone()),
+        };
+        let lost = |why: &str| {
+            assert!(why.contains("postmaster"), "{why}");
+            reported += 1;
+        };
+        let done = repeat_after_outages(connect, work, lost);
+        (done, opened, reported)
+    }
+
+    #[test]
+    fn work_is_done_again_when_the_server_went_down() {
+        assert_eq!(done(0), (Ok(1), 1, 0));
+        assert_eq!(done(1), (Ok(2), 2, 1));
+        assert_eq!(done(4), (Ok(5), 5, 4));
+        // It is not waited for without end.
+        assert_eq!(done(5), (Err(gone()), 5, 4));
+        assert_eq!(done(100), (Err(gone()), 5, 4));
+    }
+
+    #[test]
+    fn other_errors_end_the_work() {
+        let damaged = || DatabaseError::Damaged("a page".to_owned());
+        let work = |(): &mut ()| Err::<(), _>(damaged());
+        let nothing = |_: &str| panic!("nothing was lost");
+        assert_eq!(
+            repeat_after_outages(|| Ok(()), work, nothing),
+            Err(damaged())
+        );
+        let refused = || Err::<(), _>(damaged());
+        let work = |(): &mut ()| -> Result<(), _> { panic!("there is no session") };
+        assert_eq!(repeat_after_outages(refused, work, nothing), Err(damaged()));
+    }
+}
