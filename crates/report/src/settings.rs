@@ -2,7 +2,7 @@
 
 use measure::metric::Unit;
 use measure::result::RunResult;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::number::{bounded, bytes};
 use crate::words::target_text;
@@ -59,9 +59,39 @@ pub fn chosen(result: &RunResult) -> Vec<(String, String)> {
     list
 }
 
+/// The settings of a modelled array by their paths, as `--set` takes them; elements of lists by their
+/// numbers. Empty for a run on storage. A description that is no TOML is one setting, `array`.
+#[must_use]
+pub fn of_array(result: &RunResult) -> Vec<(String, String)> {
+    let Some(array) = &result.array else {
+        return Vec::new();
+    };
+    let mut list = Vec::new();
+    match toml::from_str::<Map<String, Value>>(&array.description) {
+        Ok(settings) => collect("array", &Value::Object(settings), &mut list),
+        Err(_) => list.push(("array".to_owned(), array.description.clone())),
+    }
+    list
+}
+
+fn collect(path: &str, value: &Value, list: &mut Vec<(String, String)>) {
+    let below = |key: &str| format!("{path}.{key}");
+    match value {
+        Value::Object(table) => table
+            .iter()
+            .for_each(|(key, value)| collect(&below(key), value, list)),
+        Value::Array(tables) if tables.iter().any(Value::is_object) => tables
+            .iter()
+            .enumerate()
+            .for_each(|(number, value)| collect(&below(&number.to_string()), value, list)),
+        value => list.push((path.to_owned(), setting_text(path, value))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use measure::result::ArrayResult;
     use serde_json::json;
 
     #[test]
@@ -76,5 +106,27 @@ mod tests {
         );
         assert_eq!(setting_text("on", &json!(["/a", "/b"])), "/a, /b");
         assert_eq!(setting_text("rate", &Value::Null), "not set");
+    }
+
+    #[test]
+    fn an_array_has_its_settings_by_their_paths() {
+        let mut result = RunResult::default();
+        assert_eq!(of_array(&result), []);
+        let described = |description: &str| ArrayResult {
+            description: description.to_owned(),
+            ..ArrayResult::default()
+        };
+        result.array = Some(described(
+            "family = \"msa\"\n[[event]]\nat = \"2h\"\n[pool]\ndisk_count = 6\n",
+        ));
+        let expected = [
+            ("array.event.0.at", "2h"),
+            ("array.family", "msa"),
+            ("array.pool.disk_count", "6"),
+        ];
+        let expected = expected.map(|(path, value)| (path.to_owned(), value.to_owned()));
+        assert_eq!(of_array(&result), expected);
+        result.array = Some(described("a b"));
+        assert_eq!(of_array(&result), [("array".to_owned(), "a b".to_owned())]);
     }
 }

@@ -11,7 +11,7 @@ use measure::result::RunResult;
 
 use crate::number::{ABSENT, duration, moment};
 use crate::run::Run;
-use crate::settings::chosen;
+use crate::settings::{chosen, of_array};
 use crate::table::{Cell, Column, Table};
 use crate::tone::Tone;
 use crate::words::{capital, headline, target_text, workload_name};
@@ -145,11 +145,13 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// What was chosen for a run: what its workload names, and the settings.
+/// What was chosen for a run: what its workload names, the settings, and those of a modelled array.
 fn described(run: &Run) -> Vec<(String, String)> {
     let own = run.contribution.chosen.iter();
     let own = own.map(|(name, value)| ((*name).to_owned(), value.clone()));
-    own.chain(chosen(&run.result)).collect()
+    own.chain(chosen(&run.result))
+        .chain(of_array(&run.result))
+        .collect()
 }
 
 #[cfg(test)]

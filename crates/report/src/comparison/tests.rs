@@ -3,6 +3,7 @@ use crate::limits::{self, Limits};
 use crate::run::Sample;
 use measure::metric::Metric;
 use measure::metric::RowScope;
+use measure::result::ArrayResult;
 use measure::sample::{Phase, SampleRow};
 use serde_json::json;
 
@@ -39,6 +40,21 @@ fn runs_of_one_name_get_numbers() {
     assert_eq!(
         Comparison::new(&runs).names(),
         ["a (1)", "a (2)", "run 3", "b"]
+    );
+}
+
+#[test]
+fn settings_of_the_array_are_compared() {
+    let mut runs = [run("a", 8, 1.0), run("b", 8, 1.0)];
+    for (run, disks) in runs.iter_mut().zip([6, 10]) {
+        run.result.array = Some(ArrayResult {
+            description: format!("[pool]\ndisk_count = {disks}\nraid = \"raid6\"\n"),
+            ..ArrayResult::default()
+        });
+    }
+    assert_eq!(
+        texts(&Comparison::new(&runs).settings_table()),
+        [vec!["array.pool.disk_count", "6", "10"]]
     );
 }
 
