@@ -17,7 +17,8 @@ use execution::storage_run::{RunRequest, StorageRun};
 #[cfg(feature = "host")]
 use execution::{Error, RunOptions};
 use measure::display::Contribution;
-use measure::display::number::limit;
+use measure::display::number::{bounded, limit};
+use measure::metric::Unit;
 use measure::result::RunResult;
 use measure::service_level::{OperationLevels, ServiceLevels};
 use measure::units;
@@ -220,11 +221,19 @@ impl Profile for MailProfile {
 
     fn describe_question(&self) -> String {
         let mail = &self.mail;
+        let mailboxes = mail.mailboxes();
+        let load = match self.run.held_rate {
+            Some(rate_iops) => format!(
+                "a held rate of {} ({} IOPS each)",
+                bounded(rate_iops, Unit::Iops),
+                units::figure(rate_iops / mailboxes as f64)
+            ),
+            None => format!("{} IOPS each", mail.iops_per_mailbox),
+        };
         format!(
-            "{} of {} at {} IOPS each",
-            units::count_of(mail.mailboxes()) + " mailboxes",
+            "{} mailboxes of {} at {load}",
+            units::count_of(mailboxes),
             units::size(mail.mailbox_size.bytes()),
-            mail.iops_per_mailbox
         )
     }
 
@@ -293,4 +302,25 @@ fn dealt_out(text: &str, databases: u32) -> Result<u32, Refusal> {
         )
     })?;
     Ok(mailboxes.div_ceil(databases))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_rate_takes_the_place_of_that_of_the_mailboxes() {
+        let mut profile = MailProfile::default();
+        profile.mail.databases = 4;
+        profile.mail.mailboxes_per_database = 250;
+        profile.mail.mailbox_size = ByteSize::mib(2);
+        profile.mail.iops_per_mailbox = 0.1;
+        let question = profile.describe_question();
+        assert_eq!(question, "1,000 mailboxes of 2 MiB at 0.1 IOPS each");
+        profile.run.held_rate = Some(400.0);
+        assert_eq!(
+            profile.describe_question(),
+            "1,000 mailboxes of 2 MiB at a held rate of 400 IOPS (0.400 IOPS each)"
+        );
+    }
 }

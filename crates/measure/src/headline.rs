@@ -62,7 +62,7 @@ pub fn compose(result: &RunResult, load: Option<&str>) -> String {
         question => question,
     };
     let mut text = format!(
-        "{}: {asked} ({}) for {}",
+        "{}: {asked}: {}, for {}",
         word(result),
         reached(result, load),
         duration(result.duration_s)
@@ -95,9 +95,9 @@ fn reached(result: &RunResult, load: Option<&str>) -> String {
         (_, None) => quantity(achieved, Unit::Iops),
         (_, Some(target)) => {
             let target = bounded(target, Unit::Iops);
+            let target = target.strip_suffix(" IOPS").unwrap_or(&target);
             let achieved = quantity(achieved, Unit::Iops);
-            let achieved = achieved.strip_suffix(" IOPS").unwrap_or(&achieved);
-            format!("{achieved} of {target}")
+            format!("achieved {achieved}, target {target}")
         }
     }
 }
@@ -200,8 +200,8 @@ mod tests {
         let mut result = measured();
         assert_eq!(
             compose(&result, None),
-            "PASS: 4,000 mailboxes of 2 GiB at 0.12 IOPS each (480 of 480 IOPS) for 2 h, database \
-             read latency 11.2 ms average (limit 20 ms), on /dev/sdb (Maker Model, 4 TiB)."
+            "PASS: 4,000 mailboxes of 2 GiB at 0.12 IOPS each: achieved 480 IOPS, target 480, for \
+             2 h, database read latency 11.2 ms average (limit 20 ms), on /dev/sdb (Maker Model, 4 TiB)."
         );
         result.duration_s = 90.0;
         result.throughput.target_iops = None;
@@ -209,7 +209,7 @@ mod tests {
         result.verdict = Verdict::Fail;
         let text = compose(&result, Some("12 trades/s"));
         assert!(text.starts_with("FAIL (performance): "), "{text}");
-        assert!(text.contains("(12 trades/s) for 1 min 30 s"), "{text}");
+        assert!(text.contains("each: 12 trades/s, for 1 min 30 s"), "{text}");
         assert!(
             text.ends_with("; too short to sign off storage (2 h)."),
             "{text}"
