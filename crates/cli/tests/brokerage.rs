@@ -62,6 +62,9 @@ fn check(result: &Value) {
     assert!(server["transactions"]["committed"].as_u64() > Some(0));
     assert_eq!(server["downtime_s"], 0.0);
     assert_eq!(server["customers"], 1_000);
+    let data = format!("1,000 customers, {} trading days, ", server["trade_days"]);
+    let headline = result["headline"].as_str().unwrap_or_default();
+    assert!(headline.contains(&data), "{headline}");
     let operations = result["operations"].as_array().expect("operations");
     for name in [
         "trade-order",

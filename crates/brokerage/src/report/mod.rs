@@ -4,7 +4,7 @@
 mod advice;
 mod consistency;
 mod storage_times;
-mod tables;
+pub(crate) mod tables;
 
 use self::storage_times::storage_times;
 use crate::operation::{Operation, business_transactions_per_second, rate_of};

@@ -257,18 +257,26 @@ fn what(server: &ServerResult) -> String {
     let grown = server.size_end_bytes.map_or(String::new(), |ended_bytes| {
         format!(", {} after it", bytes(ended_bytes as f64))
     });
-    let scale = |name| count(server.scale.get(name).and_then(Value::as_u64).unwrap_or(0));
     let connection = match server.connection.as_str() {
         "" => String::new(),
         connection => format!(" Connection: {connection}."),
     };
     format!(
-        "{} {}: {} customers, {} trading days, {} before the run{grown}. {}{connection}",
+        "{} {}: {} before the run{grown}. {}{connection}",
         server.name,
         server.version,
+        data(server),
+        server.origin
+    )
+}
+
+/// The data that were built: `1,000 customers, 18 trading days, 944 MiB`.
+pub(crate) fn data(server: &ServerResult) -> String {
+    let scale = |name| count(server.scale.get(name).and_then(Value::as_u64).unwrap_or(0));
+    format!(
+        "{} customers, {} trading days, {}",
         scale(CUSTOMERS),
         scale(TRADE_DAYS),
-        bytes(server.size_begin_bytes as f64),
-        server.origin
+        bytes(server.size_begin_bytes as f64)
     )
 }

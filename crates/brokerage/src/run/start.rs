@@ -11,7 +11,7 @@ use crate::guarantees;
 use crate::ledger::Ledger;
 use crate::operation::{Operation, business_transactions_per_second};
 use crate::profile::Brokerage;
-use crate::report::{CUSTOMERS, TRADE_DAYS};
+use crate::report::{CUSTOMERS, TRADE_DAYS, tables};
 use measure::host::HostMonitor;
 use measure::metric::Metric;
 use measure::result::{Check, CheckId, ErrorKind, RunResult, ServerResult, Verdict};
@@ -156,7 +156,7 @@ fn enter(
     transactions.committed = ended.saturating_sub(rolled_back);
     transactions.intentional_rollbacks = rolled_back;
     let not_guaranteed = guarantees::missing(&server.settings);
-    result.server = Some(ServerResult {
+    let server = ServerResult {
         not_guaranteed,
         other_io: findings.other_io,
         cpu_percent: findings.cpu_percent,
@@ -177,7 +177,12 @@ fn enter(
         acknowledged: findings.acknowledged,
         checked_rows: findings.coverage,
         ..server
-    });
+    };
+    // What was planned are the data of a prediction; a server's differ in size and days.
+    if server.size_begin_bytes > 0 {
+        result.workload.question = tables::data(&server);
+    }
+    result.server = Some(server);
     // What the server did by itself says nothing about the storage.
     if let Some(error) = result.errors.first()
         && error.kind == ErrorKind::ServerSide
