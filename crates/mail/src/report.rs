@@ -4,13 +4,19 @@ use crate::edb_host::is_database_file;
 use measure::display::number::{counted, quantity};
 use measure::display::{Advice, AdviceId, Contribution, LoadWords};
 use measure::metric::Unit;
-use measure::result::{ErrorKind, ErrorRecord, RunResult};
+use measure::result::{ErrorKind, ErrorRecord, RunKind, RunResult};
 
 const WORDS: LoadWords = LoadWords {
     client: "thread",
     fewer: "mailboxes",
-    to_sustain: "--threads auto",
-    to_find_most: "--threads auto finds the maximum.",
+    to_sustain: "a lower --rate",
+    to_find_most: "To find the most that this storage sustains, raise --rate until a level fails.",
+};
+
+/// The same of a prediction, which can be searched.
+const WORDS_OF_PREDICTION: LoadWords = LoadWords {
+    to_find_most: "--find max-iops finds the highest rate that passes.",
+    ..WORDS
 };
 
 /// What reports of a result show besides the storage.
@@ -19,7 +25,10 @@ pub(crate) fn contribution(result: &RunResult) -> Contribution {
     let full = error.filter(|error| error.kind == ErrorKind::OutOfSpace);
     let damaged = error.filter(|error| is_database(error));
     Contribution {
-        words: WORDS,
+        words: match result.kind {
+            RunKind::Prediction => WORDS_OF_PREDICTION,
+            _ => WORDS,
+        },
         load: load(result),
         advice: Vec::from_iter(full.map(|error| out_of_space(result, error))),
         check_command: damaged.map(|error| format!("proofload edb check {}", error.file)),
@@ -108,6 +117,15 @@ mod tests {
         let check = "proofload edb check /mnt/a/db1.edb".to_owned();
         assert_eq!(command("/mnt/a/db1.edb"), Some(check));
         assert_eq!(command("/mnt/a/log-001/E00tmp.log"), None);
+    }
+
+    #[test]
+    fn only_a_prediction_is_searched() {
+        let mut result = RunResult::default();
+        let most = |result: &RunResult| contribution(result).words.to_find_most;
+        assert!(most(&result).contains("raise --rate"));
+        result.kind = RunKind::Prediction;
+        assert!(most(&result).contains("--find max-iops"));
     }
 
     #[test]

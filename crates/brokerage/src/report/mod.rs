@@ -13,7 +13,7 @@ use measure::display::{
     Better, Contribution, LoadWords, Medium, Part, ResultMetric, Section, Tile,
 };
 use measure::metric::Unit;
-use measure::result::{RunResult, ServerResult};
+use measure::result::{RunKind, RunResult, ServerResult};
 
 /// Must be said with every result of this workload.
 const NOT_COMPARABLE: &str = "This workload is derived in part from the TPC-E benchmark \
@@ -24,7 +24,13 @@ const WORDS: LoadWords = LoadWords {
     client: "user",
     fewer: "users",
     to_sustain: "fewer --users",
-    to_find_most: "A run with more --users shows the maximum.",
+    to_find_most: "To find the most that this storage sustains, raise --users until a level fails.",
+};
+
+/// The same of a prediction, which can be searched.
+const WORDS_OF_PREDICTION: LoadWords = LoadWords {
+    to_find_most: "--find max-iops finds the most users that pass.",
+    ..WORDS
 };
 
 /// Customers in the database, in the result of its server.
@@ -90,7 +96,10 @@ const METRICS: &[ResultMetric] = &[
 /// What reports of a result show besides the storage.
 pub(crate) fn contribution(result: &RunResult) -> Contribution {
     let mut own = Contribution {
-        words: WORDS,
+        words: match result.kind {
+            RunKind::Prediction => WORDS_OF_PREDICTION,
+            _ => WORDS,
+        },
         metrics: METRICS,
         compared_operation: Some("transaction"),
         advice: advice::advice(result),

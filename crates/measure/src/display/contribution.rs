@@ -41,7 +41,7 @@ pub struct LoadWords {
     pub client: &'static str,
     /// What less of it would be fewer of, such as `clients`.
     pub fewer: &'static str,
-    /// With what a run finds the load that the storage sustains, such as `--threads auto`.
+    /// With what a run finds the load that the storage sustains, such as `a lower --rate`.
     pub to_sustain: &'static str,
     /// How to find the most load, as a sentence.
     pub to_find_most: &'static str,
