@@ -1,7 +1,7 @@
 //! The figures that rules are based on.
 
 use crate::metric::{IoMetric, Metric, Stream};
-use crate::result::{Check, CheckKind, DatabaseResult, RunResult, Scope, SlowSample};
+use crate::result::{Check, CheckKind, DatabaseResult, RunResult, Scope, SlowSample, SteadyState};
 
 /// A device accounts for a read latency when its own is at least this share of it.
 pub const DEVICE_SHARE: f64 = 0.6;
@@ -59,6 +59,13 @@ impl<'a> Evidence<'a> {
     /// A setting that is true or false.
     pub(super) fn flag(&self, path: &str) -> Option<bool> {
         self.result.workload.settings.get(path)?.as_bool()
+    }
+
+    /// The steady state that was required and was not reached.
+    pub(super) fn missed_steady_state(&self) -> Option<&'a SteadyState> {
+        let state = self.result.steady_state.as_ref()?;
+        let is_required = self.flag("run.steady_state.required").unwrap_or(true);
+        (is_required && state.steady == Some(false)).then_some(state)
     }
 
     /// The database that a check is about.

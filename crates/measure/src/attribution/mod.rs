@@ -11,6 +11,8 @@
 //!   ([`evidence::DEVICE_SHARE`]) in the same samples.
 //! - When every level that was not met is in doubt, the run is inconclusive. When one of them is not,
 //!   the run fails.
+//! - A run that met its levels and was not steady stays inconclusive. Where the host was short of CPU or
+//!   memory, that is named first, unless a device was busy all the time.
 //! - A run that passes on data that fits a cache is inconclusive, unless that is allowed.
 
 mod cached;
@@ -22,9 +24,9 @@ mod tests;
 pub use rules::rule_sentences;
 
 use crate::display::number::count;
-use crate::result::{Cause, Check, CheckKind, RunKind, RunResult, Verdict};
+use crate::result::{Cause, Check, CheckId, CheckKind, RunKind, RunResult, Verdict};
 use evidence::Evidence;
-use rules::RULES;
+use rules::{RULES, is_of_host};
 
 /// Attributes what was measured on real storage: enters the causes, and makes the verdict inconclusive
 /// where they leave it in doubt. Predictions have no host that could be the reason.
@@ -36,6 +38,7 @@ pub fn attribute(result: &mut RunResult) {
     match result.verdict {
         Verdict::Fail => attribute_failure(result),
         Verdict::Pass => cached::attribute_success(result),
+        Verdict::Inconclusive => attribute_unsteadiness(result),
         _ => {}
     }
 }
@@ -59,6 +62,30 @@ fn attribute_failure(result: &mut RunResult) {
     let reason = format!(
         "{} The figures do not show that it was the storage: {} {}",
         result.verdict_reason, first.text, first.remedy
+    );
+    result.set_verdict(Verdict::Inconclusive, reason);
+    result.causes = causes;
+}
+
+/// Names the state of the host as what may have kept a run from being steady.
+fn attribute_unsteadiness(result: &mut RunResult) {
+    let evidence = Evidence::of(result);
+    // The rate is what has to be steady, so it is judged as one that was missed.
+    let rate = Check {
+        id: CheckId::AchievedIops,
+        ..Check::default()
+    };
+    if evidence.missed_steady_state().is_none() || evidence.shows_storage(&rate) {
+        return;
+    }
+    let of_host = causes_in(&evidence, &rate).into_iter();
+    let causes: Vec<Cause> = of_host.filter(|cause| is_of_host(cause.id)).collect();
+    let Some(first) = causes.first() else {
+        return;
+    };
+    let reason = format!(
+        "The host may have disturbed the run: {} {} {}",
+        first.text, first.remedy, result.verdict_reason
     );
     result.set_verdict(Verdict::Inconclusive, reason);
     result.causes = causes;

@@ -58,7 +58,8 @@ fn of_single_requests(check: &Check) -> bool {
     matches!(check.kind(), CheckKind::Spike | CheckKind::Percentile)
 }
 
-/// The causes, the most convincing first: its sentence gives the reason of the verdict.
+/// The causes, the most convincing first: its sentence gives the reason of the verdict. A host that has
+/// no CPU or memory to spare comes before what may follow from that, such as a load that is not steady.
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: CauseId::Paused,
@@ -67,36 +68,6 @@ pub(super) const RULES: &[Rule] = &[
         remedy: "Run again on a machine that is not suspended, and whose processes nobody pauses.",
         condition: "a thread that was due to run did not for 1 s or more; for averages and rates also for \
                     1 % of the measured phase or more",
-    },
-    Rule {
-        id: CauseId::TooFewSamples,
-        holds_against_device: always,
-        seen: too_few_samples,
-        remedy: "Run longer (--duration), or sample more often (--set run.sample_interval=1s).",
-        condition: "fewer samples than service_levels.fewest_samples",
-    },
-    Rule {
-        id: CauseId::TooFewRequests,
-        holds_against_device: always,
-        seen: too_few_requests,
-        remedy: "Run longer (--duration), or with data that does not fit the cache.",
-        condition: "fewer than 100 requests behind an average, 1,000 behind a p99, or 10 for each \
-                    sample of a maximum",
-    },
-    Rule {
-        id: CauseId::NotSteady,
-        holds_against_device: always,
-        seen: not_steady,
-        remedy: "Run longer (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
-        condition: "a steady state is required and was not reached",
-    },
-    Rule {
-        id: CauseId::CacheFilling,
-        holds_against_device: always,
-        seen: cache_filling,
-        remedy: "Warm up longer (--set run.warm_up.maximum=1h), or use a smaller cache.",
-        condition: "the caches of the engine were less full than run.warm_up.cache_fill_percent when \
-                    measuring began",
     },
     Rule {
         id: CauseId::LoadGeneratorBusy,
@@ -150,6 +121,36 @@ pub(super) const RULES: &[Rule] = &[
         condition: "tasks waited for memory 10 % of the time or more",
     },
     Rule {
+        id: CauseId::TooFewSamples,
+        holds_against_device: always,
+        seen: too_few_samples,
+        remedy: "Run longer (--duration), or sample more often (--set run.sample_interval=1s).",
+        condition: "fewer samples than service_levels.fewest_samples",
+    },
+    Rule {
+        id: CauseId::TooFewRequests,
+        holds_against_device: always,
+        seen: too_few_requests,
+        remedy: "Run longer (--duration), or with data that does not fit the cache.",
+        condition: "fewer than 100 requests behind an average, 1,000 behind a p99, or 10 for each \
+                    sample of a maximum",
+    },
+    Rule {
+        id: CauseId::NotSteady,
+        holds_against_device: always,
+        seen: not_steady,
+        remedy: "Run longer (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
+        condition: "a steady state is required and was not reached",
+    },
+    Rule {
+        id: CauseId::CacheFilling,
+        holds_against_device: always,
+        seen: cache_filling,
+        remedy: "Warm up longer (--set run.warm_up.maximum=1h), or use a smaller cache.",
+        condition: "the caches of the engine were less full than run.warm_up.cache_fill_percent when \
+                    measuring began",
+    },
+    Rule {
         id: CauseId::LockWaits,
         holds_against_device: never,
         seen: lock_waits,
@@ -165,6 +166,20 @@ pub(super) const RULES: &[Rule] = &[
         condition: "the device accounts for less than 30 % of the read latency",
     },
 ];
+
+/// Whether a cause is the state of the host, which no level need have failed for.
+pub(super) fn is_of_host(id: CauseId) -> bool {
+    matches!(
+        id,
+        CauseId::LoadGeneratorBusy
+            | CauseId::ServerBusy
+            | CauseId::HostBusy
+            | CauseId::CpuSteal
+            | CauseId::RunQueue
+            | CauseId::Swapping
+            | CauseId::MemoryPressure
+    )
+}
 
 /// Every rule as a row of documentation: identifier, and when it holds.
 pub fn rule_sentences() -> impl Iterator<Item = (CauseId, &'static str)> {
@@ -211,17 +226,13 @@ fn too_few_requests(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
 }
 
 fn not_steady(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
-    let state = evidence.result.steady_state.as_ref()?;
-    let is_required = evidence.flag("run.steady_state.required").unwrap_or(true);
-    (is_required && state.steady == Some(false)).then(|| {
-        format!(
-            "the measured phase was not steady, {} has a range of {} % and a slope of {} % of the \
-             mean.",
-            state.variable,
-            percent(state.range_fraction),
-            percent(state.slope_fraction)
-        )
-    })
+    let state = evidence.missed_steady_state()?;
+    Some(format!(
+        "the measured phase was not steady, {} has a range of {} % and a slope of {} % of the mean.",
+        state.variable,
+        percent(state.range_fraction),
+        percent(state.slope_fraction)
+    ))
 }
 
 fn cache_filling(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
