@@ -180,9 +180,13 @@ impl AdviceId {
     pub const DATABASE_DIFFERS: Self = Self("database-differs");
     /// Database reads are slow, and the host shows no block device.
     pub const NO_DEVICE: Self = Self("no-device");
+    /// Database reads are slow in a modelled array: how busy its disks are.
+    pub const DISKS_BUSY: Self = Self("disks-busy");
+    /// Parts of a modelled array failed as its description asks for.
+    pub const PLANNED_FAILURE: Self = Self("planned-failure");
     /// Database reads are slow in the device.
     pub const DEVICE_SLOW: Self = Self("device-slow");
-    /// Database reads are slow because the host's processors are busy.
+    /// The host's CPUs are busy, which may be why requests are slow.
     pub const HOST_BUSY: Self = Self("host-busy");
     /// Database reads are slow between host and device.
     pub const QUEUE_ABOVE_DEVICE: Self = Self("queue-above-device");
@@ -202,8 +206,8 @@ impl AdviceId {
     pub const SATURATED: Self = Self("saturated");
     /// The target rate was missed at low latency.
     pub const TARGET_MISSED: Self = Self("target-missed");
-    /// The held rate is not sustained.
-    pub const LOAD_NOT_SUSTAINED: Self = Self("load-not-sustained");
+    /// At a held rate, operations wait before they start.
+    pub const WAITS_BEFORE_START: Self = Self("waits-before-start");
     /// Single samples exceed their limit.
     pub const LATENCY_SPIKES: Self = Self("latency-spikes");
     /// The 99th percentile exceeds its limit.

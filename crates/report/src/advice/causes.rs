@@ -15,10 +15,15 @@ pub(super) fn causes(result: &RunResult) -> Option<Advice> {
             | CauseId::ArrayCache
             | CauseId::FewReadsAtDevice
     );
+    let has_failed = result.failed_checks().next().is_some();
     let (id, title) = match of_cache {
         true => (
             AdviceId::CACHED,
             "A cache was measured, not the storage alone",
+        ),
+        false if !has_failed => (
+            AdviceId::NOT_SHOWN,
+            "The host may have disturbed the measurement",
         ),
         false => (
             AdviceId::NOT_SHOWN,

@@ -5,7 +5,7 @@ use measure::metric::Metric;
 use measure::result::{CheckKind, DatabaseResult, DeviceResult, RunResult, Scope};
 
 use super::evidence::{average_ms, database, host_average, latency_failed, median, worst_failed};
-use super::{Advice, AdviceId};
+use super::{Advice, AdviceId, modelled};
 use crate::number::{figure, latency, percent};
 
 /// A host this busy (percent) delays its requests.
@@ -15,11 +15,14 @@ const DEVICE_SHARE: f64 = 0.6;
 /// A database differs when it is this many times as slow as the median of all.
 const DIFFERS: f64 = 1.5;
 
-/// Database reads are too slow: at the device, or above it?
+/// Database reads are too slow: in a modelled array, at the device, or above it?
 pub(super) fn database_reads(result: &RunResult, words: &LoadWords) -> Option<Advice> {
     let check = worst_failed(result, CheckKind::Latency, Scope::Database)?;
     let slow = database(result, &check.place)?;
     let engine_ms = average_ms(&slow.figures.reads)?;
+    if let Some(array) = &result.array {
+        return modelled::database_reads(array, slow, engine_ms, words.fewer);
+    }
     let Some(device) = result.device_under(&slow.path) else {
         return Some(Advice::new(
             AdviceId::NO_DEVICE,

@@ -4,11 +4,11 @@ use measure::display::{Contribution, LoadWords};
 use measure::metric::Stream;
 use measure::metric::{Metric, Unit};
 use measure::result::{
-    Bound, CheckId, CheckKind, DeviceResult, ErrorKind, ErrorRecord, RunResult, Verdict,
+    Bound, CheckId, CheckKind, DeviceResult, ErrorKind, ErrorRecord, RunKind, RunResult, Verdict,
 };
 
 use super::evidence::host_average;
-use super::{Advice, AdviceId};
+use super::{Advice, AdviceId, host};
 use crate::number::{bounded, count, figure, latency, percent, quantity};
 use crate::table::measured_value;
 use crate::words::{capital, was_measured};
@@ -22,8 +22,6 @@ const QUEUEING: f64 = 3.0;
 const NOTABLE_WAIT_MS: f64 = 20.0;
 /// A load this many times the one that was asked for is another load.
 const FAR_ABOVE_TARGET: f64 = 1.5;
-/// A run that takes less than this share of busy processors, in percent, did not make them busy.
-const OWN_SHARE: f64 = 40.0;
 /// A device that moves this many times the bytes of the run serves other programs too.
 const OTHER_TRAFFIC: f64 = 1.25;
 
@@ -106,8 +104,8 @@ fn failed_requests(result: &RunResult) -> Option<Advice> {
     ))
 }
 
-/// A held rate that the storage does not keep up with: operations start late.
-pub(super) fn not_sustained(result: &RunResult) -> Option<Advice> {
+/// At a held rate, operations wait for a thread before they start.
+pub(super) fn waits_before_start(result: &RunResult) -> Option<Advice> {
     let rate = result.throughput.rate_iops?;
     let late = result.operations.iter().find_map(|operation| {
         let service_ms = operation.service_time?.p99_ms;
@@ -117,14 +115,24 @@ pub(super) fn not_sustained(result: &RunResult) -> Option<Advice> {
         is_late.then_some((&operation.name, service_ms, response_ms))
     });
     let (name, service_ms, response_ms) = late?;
+    let mut failed = result.failed_checks();
+    let is_missed = failed.any(|check| check.kind() == CheckKind::Throughput);
+    let what_helps = match is_missed {
+        true => {
+            "The rate was missed: either it is too high for this storage, or there are too few \
+             threads to hold it. Raise --threads first, and lower the rate if that does not help."
+        }
+        false => {
+            "Operations are due at random moments, and wait when every thread is busy; more \
+             --threads may shorten that wait."
+        }
+    };
     Some(Advice::new(
-        AdviceId::LOAD_NOT_SUSTAINED,
-        "The load is not sustained: operations queue before they start",
+        AdviceId::WAITS_BEFORE_START,
+        "Operations wait before they start",
         format!(
-            "At the held rate of {}, {name} has a p99 response time of {} including queueing, but a \
-             p99 service time of only {}. Either the rate is too high for this storage, or there \
-             are too few threads to hold it: raise --threads first, and lower the rate if that \
-             does not help.",
+            "At the held rate of {}, {name} has a p99 response time of {} including that wait, but a \
+             p99 service time of only {}. {what_helps}",
             bounded(rate, Unit::Iops),
             latency(response_ms),
             latency(service_ms)
@@ -235,7 +243,7 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
                 "{facts} Latency is within its limits, but the CPUs of this host are {} % busy: the \
                  host could not issue more. {}",
                 figure(busy),
-                whose_processors(result)
+                host::whose(result)
             )
         },
     );
@@ -244,21 +252,6 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
         "The target rate was not achieved, although latency is within its limits",
         text,
     ))
-}
-
-/// Whether it is the run or something else that keeps the processors busy, and what helps.
-fn whose_processors(result: &RunResult) -> String {
-    let share = host_average(result, Metric::ProcessCpu)
-        .filter(|_| result.server.is_none())
-        .map(|percent| percent / result.host.cpus.max(1) as f64);
-    match share {
-        Some(share) if share < OWN_SHARE => format!(
-            "Proofload itself used only {} % of them: other programs used the rest. Stop them, and \
-             run again.",
-            figure(share)
-        ),
-        _ => "Stop other programs, or use a bigger host.".to_owned(),
-    }
 }
 
 /// The measured phase was not in steady state.
@@ -281,17 +274,38 @@ pub(super) fn not_steady(result: &RunResult) -> Option<Advice> {
         "The run did not reach steady state",
         format!(
             "The tracked variable{} has a range of {} % and a slope of {} % of its \
-             mean.{direction} Usual causes are cache fill, SSD garbage collection and tier \
-             migration. Run longer (--duration), or warm up longer, until the curves are level.",
+             mean.{direction} {}",
             if state.variable.is_empty() {
                 String::new()
             } else {
                 format!(" ({})", state.variable)
             },
             percent(state.range_fraction),
-            percent(state.slope_fraction)
+            percent(state.slope_fraction),
+            why_not_steady(result)
         ),
     ))
+}
+
+/// What is known of the reason, or usual reasons, and what helps.
+fn why_not_steady(result: &RunResult) -> &'static str {
+    let mut events = result.events.iter();
+    let is_disturbed = !result.causes.is_empty() || host::busy(result).is_some();
+    match result.kind {
+        _ if events.any(|event| event.planned) => {
+            "Failures were asked for in this prediction, so no steady state is to be expected: judge it \
+             without one (`--set run.steady_state.required=false`)."
+        }
+        RunKind::Prediction => {
+            "Usual causes are a load that the array does not keep up with, cache fill and tier \
+             migration. Predict a longer time (--duration), or less load."
+        }
+        _ if is_disturbed => "Remove what is named above first; it may be the reason.",
+        _ => {
+            "Usual causes are cache fill, SSD garbage collection and tier migration. Run longer \
+             (--duration), or warm up longer, until the curves are level."
+        }
+    }
 }
 
 /// Too short to judge.
@@ -304,12 +318,18 @@ pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
             AdviceId::SHORT_RUN,
             "The run is short",
             format!(
-                "{} taken. To sign off storage, run at least 2 hours, and 24 hours to include \
-                 cache fill, SSD garbage collection and nightly jobs.",
+                "{} taken. {}",
                 match samples.count {
                     0 => "No full sample was".to_string(),
                     1 => "One sample was".to_string(),
                     samples => format!("{} samples were", count(samples)),
+                },
+                match result.kind {
+                    RunKind::Run => {
+                        "To sign off storage, run at least 2 hours, and 24 hours to include cache \
+                         fill, SSD garbage collection and nightly jobs."
+                    }
+                    _ => "A longer time (--duration) gives narrower confidence intervals.",
                 }
             ),
         )
@@ -403,15 +423,19 @@ pub(super) fn headroom(result: &RunResult, words: &LoadWords) -> Option<Advice> 
         percent(used),
         bounded(nearest.limit, nearest.unit)
     );
-    let next = if used > 0.8 {
-        "That is little headroom for growth, a rebuild or a failed path; test those too before \
-         signing off."
-            .to_owned()
-    } else {
-        format!(
+    let is_little = used > 0.8;
+    let next = match (is_little, result.kind) {
+        (true, RunKind::Run) => {
+            "That is little headroom for growth, a rebuild or a failed path; test those too before \
+             signing off."
+                .to_owned()
+        }
+        (true, _) => "That is little headroom for growth, a rebuild or a failed path.".to_owned(),
+        (false, RunKind::Run) => format!(
             "{} Before signing off, run 24 hours, and once more with a failed disk or path.",
             words.to_find_most
-        )
+        ),
+        (false, _) => words.to_find_most.to_owned(),
     };
     let text = format!("{text} {next}");
     Some(Advice::new(AdviceId::HEADROOM, "Headroom", text))

@@ -5,31 +5,50 @@
 
 mod causes;
 mod evidence;
+mod host;
 mod latency;
 mod load;
+mod modelled;
 
-use measure::display::{Advice, AdviceId, Contribution};
-use measure::result::{RunResult, Verdict};
+use measure::display::{Advice, AdviceId};
+use measure::result::Verdict;
 
-/// All findings of a run, the most important first; `own` is what its workload adds.
+use crate::run::Run;
+
+/// All findings of a run, the most important first, with those that its workload adds.
 #[must_use]
-pub fn advice(result: &RunResult, own: &Contribution) -> Vec<Advice> {
+pub fn advice(run: &Run) -> Vec<Advice> {
+    let (result, own) = (&run.result, &run.contribution);
     let of_run = [
         load::errors(result, own),
         load::interrupted(result),
         causes::causes(result),
+        host::busy(result),
+        modelled::failures(run),
     ];
-    let of_figures = [
-        latency::one_place_differs(result),
+    // These give the storage, or the number of threads, as the reason, which the causes put in doubt.
+    let of_storage = [
         latency::database_reads(result, &own.words),
         latency::log_slow_database_fast(result),
         latency::log_and_database_slow(result),
-        load::page_fault_stalls(result),
         load::target_missed(result),
-        load::above_target(result),
-        load::not_sustained(result),
+        load::waits_before_start(result),
         latency::spikes(result),
         latency::slow_tail(result),
+    ];
+    let of_storage = of_storage.map(|one| one.filter(|_| result.causes.is_empty()));
+    let [reads, log, shared, target, waits, spikes, tail] = of_storage;
+    let of_figures = [
+        latency::one_place_differs(result),
+        reads,
+        log,
+        shared,
+        load::page_fault_stalls(result),
+        target,
+        load::above_target(result),
+        waits,
+        spikes,
+        tail,
         load::other_traffic(result),
         load::not_steady(result),
         load::too_few_samples(result),

@@ -1,13 +1,24 @@
 use super::load::FEW_SAMPLES;
+use crate::run::{Run, Sample};
 use measure::display::{Advice, AdviceId, Contribution};
-use measure::metric::Metric;
+use measure::metric::{IoMetric, Metric, RowScope, Stream};
 use measure::result::{
-    Check, CheckId, CounterSummary, DatabaseFigures, DatabaseResult, DeviceResult, ErrorKind,
-    ErrorRecord, IoFigures, LatencyFigures, RunResult, SteadyState, Verdict,
+    ArrayGroup, ArrayResult, Cause, CauseId, Check, CheckId, CounterSummary, DatabaseFigures,
+    DatabaseResult, DeviceResult, ErrorKind, ErrorRecord, EventResult, IoFigures, LatencyFigures,
+    RunKind, RunResult, SteadyState, Verdict,
 };
+use measure::sample::{Phase, SampleRow};
 
 fn advice(result: &RunResult) -> Vec<Advice> {
-    super::advice(result, &Contribution::default())
+    advice_with(result, &Contribution::default())
+}
+
+fn advice_with(result: &RunResult, own: &Contribution) -> Vec<Advice> {
+    super::advice(&Run {
+        result: result.clone(),
+        contribution: own.clone(),
+        ..Run::default()
+    })
 }
 
 fn requests(average_ms: f64) -> IoFigures {
@@ -180,7 +191,7 @@ fn errors_come_first() {
         check_command: Some("check /mnt/a/db1.edb".to_owned()),
         ..Contribution::default()
     };
-    let text = &super::advice(&result, &own)[0].text;
+    let text = &advice_with(&result, &own)[0].text;
     assert!(text.contains("; `check /mnt/a/db1.edb` reads"), "{text}");
 }
 
@@ -212,7 +223,7 @@ fn advice_of_the_workload_comes_first_or_takes_the_place_of_a_general_one() {
         ],
         ..Contribution::default()
     };
-    let list = super::advice(&result, &own);
+    let list = advice_with(&result, &own);
     let ids: Vec<&str> = list.iter().map(|one| one.id.0).collect();
     assert_eq!(ids, ["interrupted", "own-1", "own-2", "device-slow"]);
     assert_eq!(list[3].title, "of the workload");
@@ -253,7 +264,7 @@ fn operations_that_queue_are_found() {
         response_time: latency(480.0),
         ..Default::default()
     });
-    let late = |result: &RunResult| of(result, AdviceId::LOAD_NOT_SUSTAINED);
+    let late = |result: &RunResult| of(result, AdviceId::WAITS_BEFORE_START);
     assert!(late(&result).is_none(), "no rate was held");
     result.throughput.rate_iops = Some(900.0);
     let text = late(&result).expect("there is advice").text;
@@ -267,7 +278,175 @@ fn operations_that_queue_are_found() {
     result.operations[0].response_time = latency(5.0);
     assert!(late(&result).is_none());
     result.operations[0].response_time = latency(25.0);
-    assert!(late(&result).is_some());
+    let text = late(&result).expect("there is advice").text;
+    assert!(!text.contains("lower the rate"), "{text}");
+    result.checks.push(failed(CheckId::AchievedIops, 100.0));
+    let text = late(&result).expect("there is advice").text;
+    assert!(text.contains("lower the rate"), "{text}");
+}
+
+#[test]
+fn a_prediction_names_its_busiest_disks_and_no_kernel() {
+    let mut result = slow_run(31.0, 2.0, 3.0);
+    result.kind = RunKind::Prediction;
+    result.host.devices.clear();
+    let group = |name: &str, busy| ArrayGroup {
+        name: name.into(),
+        disk: "sas".into(),
+        disks: 10,
+        average_busy_fraction: busy - 0.02,
+        max_busy_fraction: busy,
+        average_disk_queue_depth: 11.0,
+        ..ArrayGroup::default()
+    };
+    result.array = Some(ArrayResult {
+        groups: vec![group("b-disks", 0.4), group("a-disks", 0.96)],
+        ..ArrayResult::default()
+    });
+    let found = of(&result, AdviceId::DISKS_BUSY).expect("there is advice");
+    assert_eq!(found.title, "The disks of a-disks are the bottleneck");
+    for words in [
+        "the busiest 96.0 %",
+        "11.0 requests",
+        "10 x sas",
+        "fewer clients",
+    ] {
+        assert!(found.text.contains(words), "{}", found.text);
+    }
+    assert!(
+        advice(&result)
+            .iter()
+            .all(|one| !one.text.contains("kernel"))
+    );
+    for group in &mut result.array.as_mut().expect("an array").groups {
+        group.max_busy_fraction = 0.4;
+    }
+    let found = of(&result, AdviceId::DISKS_BUSY).expect("there is advice");
+    assert!(found.title.contains("not busy all the time"));
+}
+
+#[test]
+fn nothing_gives_the_storage_as_the_reason_that_the_causes_put_in_doubt() {
+    let mut result = slow_run(25.0, 24.0, 18.0);
+    result.checks.push(failed(CheckId::AchievedIops, 100.0));
+    let of_storage = [
+        AdviceId::DEVICE_SLOW,
+        AdviceId::SHARED_DEVICE,
+        AdviceId::SATURATED,
+    ];
+    assert!(of_storage.iter().all(|id| ids(&result).contains(id)));
+    result.verdict = Verdict::Inconclusive;
+    result.causes = vec![cause()];
+    let found = ids(&result);
+    assert_eq!(found[0], AdviceId::NOT_SHOWN);
+    assert!(of_storage.iter().all(|id| !found.contains(id)), "{found:?}");
+}
+
+fn cause() -> Cause {
+    Cause {
+        id: CauseId::HostBusy,
+        text: "the CPUs were 100 % busy, most of it with other programs.".into(),
+        remedy: "Stop other programs.".into(),
+    }
+}
+
+#[test]
+fn busy_processors_are_named_when_every_level_was_met() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    result.verdict = Verdict::Pass;
+    result.host.cpus = 2;
+    result.host.counters = vec![
+        counter(Metric::CpuBusy, 89.0),
+        counter(Metric::ProcessCpu, 20.0),
+    ];
+    result.steady_state = Some(SteadyState {
+        steady: Some(false),
+        ..SteadyState::default()
+    });
+    let unsteady = |result: &RunResult| of(result, AdviceId::NOT_STEADY).expect("advice").text;
+    assert!(of(&result, AdviceId::HOST_BUSY).is_none());
+    assert!(unsteady(&result).contains("Usual causes"));
+    result.host.counters[0].average = 100.0;
+    let text = of(&result, AdviceId::HOST_BUSY)
+        .expect("there is advice")
+        .text;
+    assert!(
+        text.contains("100 % busy") && text.contains("only 10.0 %"),
+        "{text}"
+    );
+    assert!(!unsteady(&result).contains("Usual causes"));
+    // The cause says it already.
+    result.verdict = Verdict::Inconclusive;
+    result.causes = vec![cause()];
+    assert!(of(&result, AdviceId::HOST_BUSY).is_none());
+    let first = advice(&result).remove(0);
+    assert_eq!(first.title, "The host may have disturbed the measurement");
+    assert!(!unsteady(&result).contains("Usual causes"));
+}
+
+#[test]
+fn a_prediction_is_not_signed_off() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    result.verdict = Verdict::Pass;
+    let headroom = |result: &RunResult| of(result, AdviceId::HEADROOM).expect("advice").text;
+    assert!(headroom(&result).contains("run 24 hours"));
+    result.kind = RunKind::Prediction;
+    for slow_ms in [1.0, 19.0] {
+        result.checks[0].value = Some(slow_ms);
+        let text = headroom(&result);
+        assert!(!text.contains("sign"), "{text}");
+    }
+}
+
+#[test]
+fn a_planned_failure_is_named_with_the_latency_before_and_after() {
+    let mut run = Run::default();
+    run.result.kind = RunKind::Prediction;
+    run.result.events = vec![EventResult {
+        at_s: 60.0,
+        measured_at_s: 30.0,
+        what: "disk-fails".into(),
+        planned: true,
+        text: "Disk 3 of a-disks fails.".into(),
+    }];
+    run.result.steady_state = Some(SteadyState {
+        steady: Some(false),
+        ..SteadyState::default()
+    });
+    let sample = |ends_s: f64, average_ms: f64| Sample {
+        ends_s,
+        length_s: 30.0,
+        phase: Phase::Measured,
+        rows: vec![SampleRow {
+            sample: 0,
+            phase: Phase::Measured,
+            begins_s: ends_s - 30.0,
+            length_s: 30.0,
+            name: "all".into(),
+            scope: RowScope::Total,
+            values: [(IoMetric::Rate, 100.0), (IoMetric::Average, average_ms)]
+                .map(|(metric, value)| (Metric::Io(Stream::DatabaseRead, metric), Some(value)))
+                .into_iter()
+                .collect(),
+        }],
+    };
+    run.timeline = vec![sample(60.0, 5.0), sample(90.0, 9.0)];
+    let list = super::advice(&run);
+    let found = |id| list.iter().find(|one| one.id == id).expect("advice");
+    assert_eq!(
+        found(AdviceId::PLANNED_FAILURE).text,
+        "After 30 s of the measured phase: Disk 3 of a-disks fails. The average database read \
+         latency rose from 5.00 ms to 9.00 ms."
+    );
+    let unsteady = &found(AdviceId::NOT_STEADY).text;
+    assert!(unsteady.contains("required=false"), "{unsteady}");
+    run.timeline[1] = sample(90.0, 5.1);
+    let list = super::advice(&run);
+    let text = &list[0].text;
+    assert!(
+        text.contains("was 5.00 ms before and 5.10 ms after"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -35,7 +35,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 pub fn html(run: &Run) -> String {
     let result = &run.result;
     let own = &run.contribution;
-    let advice = advice(result, own);
+    let advice = advice(run);
     let title = format!("{}: {}", headline(run).word, workload_name(result));
     let top = html! {
         span { (workload_name(result)) " on " (target_text(result)) }

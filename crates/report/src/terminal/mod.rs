@@ -67,7 +67,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     for warning in &result.warnings {
         text.item("warning:", warning, Some(Tone::Open));
     }
-    let advice = advice(result, own);
+    let advice = advice(run);
     if !advice.is_empty() {
         text.head("Findings");
         for (index, advice) in advice.iter().enumerate() {
