@@ -145,6 +145,12 @@ fn the_least_flash_is_found_over_the_ssds_of_the_pools() {
     here.proofload(&line)
         .exits(0)
         .prints("passes with the least flash that was tested: ssd_count=0 (no flash)");
+    let words = "--threads 1 --find min-flash --sweep array.pool.ssd_count=1,2";
+    let line = tiny(words).replace("nvme-raid10", "msa2050-tier");
+    here.proofload(&line.replace("--out out", "--out second"))
+        .exits(0)
+        .prints("ssd_count=1 (2 SSDs, 1 in each of 2 disk groups,")
+        .prints("one that fails loses data");
 }
 
 #[test]

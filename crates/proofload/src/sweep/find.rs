@@ -9,12 +9,12 @@ use measure::result::Verdict;
 use workload::{LoadAxis, Workload};
 
 use super::axis::Axis;
+use super::flash::Flash;
 use super::point::{Point, combinations};
 use super::search::Search;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Setting, Value};
 use execution::Error;
-use measure::units;
 
 /// Without a range of its own a rate is looked for between these, I/Os per second.
 const RATES: (f64, f64) = (10.0, 1_000_000.0);
@@ -253,7 +253,11 @@ impl Question {
             unjudged: unjudged.map(|point| point.name.clone()),
             sentence: match self.find {
                 Find::MaxIops => most_load(best, next),
-                Find::MinFlash => least_flash(best, next),
+                Find::MinFlash => least_flash(best, next, |name| {
+                    let mut points = self.points.iter();
+                    let point = points.find(|point| point.name == name)?;
+                    Some(point.flash())
+                }),
             },
         }
     }
@@ -291,30 +295,35 @@ fn most_load(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
     }
 }
 
-fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
-    let flash = |point: &GridPoint| match point.flash_bytes {
-        0 => format!("{} (no flash)", point.name),
-        bytes => format!("{} ({} of flash)", point.name, units::size(bytes)),
+/// `flash` gives the flash of a point by its name.
+fn least_flash(
+    best: Option<&GridPoint>,
+    next: Option<&GridPoint>,
+    flash: impl Fn(&str) -> Option<Flash>,
+) -> String {
+    let named = |point: &GridPoint| match flash(&point.name) {
+        Some(flash) => format!("{} ({})", point.name, flash.in_words()),
+        None => point.name.clone(),
     };
+    let warning = best.and_then(|best| flash(&best.name));
+    let warning = warning.map_or("", |flash| flash.warning());
     match (best, next) {
         (None, Some(next)) => format!(
             "No tested configuration {} {}",
             passing(next),
-            verdict_on(next, flash)
+            verdict_on(next, named)
         ),
         (None, None) => "Nothing was tried.".to_owned(),
         (Some(best), Some(next)) => format!(
-            "The least flash with which this load {}: {}. {}",
+            "The least flash with which this load {}: {}.{warning} {}",
             passes(next),
-            flash(best),
-            verdict_on(next, flash)
+            named(best),
+            verdict_on(next, named)
         ),
-        (Some(best), None) => {
-            format!(
-                "The load passes with the least flash that was tested: {}.",
-                flash(best)
-            )
-        }
+        (Some(best), None) => format!(
+            "The load passes with the least flash that was tested: {}.{warning}",
+            named(best)
+        ),
     }
 }
 
@@ -380,9 +389,9 @@ mod tests {
              judged: That is why."
         );
         assert_eq!(
-            least_flash(Some(&best), Some(&doubtful)),
-            "The least flash with which this load is known to pass: rate=1 (no flash). The answer \
-             depends on rate=2 (no flash), which could not be judged: That is why."
+            least_flash(Some(&best), Some(&doubtful), |_| None),
+            "The least flash with which this load is known to pass: rate=1. The answer depends on \
+             rate=2, which could not be judged: That is why."
         );
     }
 

@@ -10,6 +10,7 @@ mod axis;
 mod compute;
 mod conclude;
 mod find;
+mod flash;
 mod point;
 mod search;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use array::description::PlannedArray;
 use measure::grid::GridPoint;
 
 use super::axis::{self, Axis};
+use super::flash::Flash;
 use crate::predict::Plan;
 use crate::scenario::Scenario;
 use crate::setting::Value;
@@ -53,9 +53,14 @@ impl Point {
             values: self.values.clone(),
             verdict_reason: "Not computed.".to_owned(),
             directory: format!("points/{}", self.directory()),
-            flash_bytes: flash_bytes(&self.plan.planned),
+            flash_bytes: self.flash().bytes,
             ..GridPoint::default()
         }
+    }
+
+    /// The flash of its array.
+    pub fn flash(&self) -> Flash {
+        Flash::of(&self.plan.planned)
     }
 
     /// A name for its directory.
@@ -89,15 +94,4 @@ pub fn combinations(axes: &[Axis]) -> Vec<Vec<&Value>> {
         all = longer.collect();
     }
     all
-}
-
-/// Bytes of flash in an array, spares left out.
-fn flash_bytes(planned: &PlannedArray) -> u64 {
-    let settings = &planned.settings;
-    let groups = settings.backend.disk_group.iter();
-    let bytes = groups.filter_map(|group| {
-        let disk = settings.disks.get(&group.disk)?.solid_state.as_ref()?;
-        Some(u64::from(group.disks) * disk.capacity_bytes)
-    });
-    bytes.sum()
 }
