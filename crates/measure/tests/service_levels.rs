@@ -176,7 +176,7 @@ fn a_value_at_the_limit_passes_and_the_next_one_fails() {
     let (verdict, _, checks) = spike.verdict(&levels);
     assert_eq!(verdict, Verdict::Pass);
     let check = find(&checks, CheckId::LogWriteMax);
-    assert!(check.rule.contains("0 of 12 had"), "{}", check.rule);
+    assert!(check.rule.contains("Found: 0 of 12."), "{}", check.rule);
     let spike = Run {
         log_writes_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 101],
         ..Run::default()
@@ -185,7 +185,7 @@ fn a_value_at_the_limit_passes_and_the_next_one_fails() {
     assert_eq!(verdict, Verdict::Fail);
     let check = find(&checks, CheckId::LogWriteMax);
     assert_eq!((check.id, check.value), (CheckId::LogWriteMax, Some(101.0)));
-    assert!(check.rule.contains("1 of 12 had"), "{}", check.rule);
+    assert!(check.rule.contains("Found: 1 of 12."), "{}", check.rule);
 }
 
 #[test]

@@ -92,8 +92,8 @@ fn each_rule_can_be_checked_by_hand() {
         // A sample at the limit is not above it.
         (
             CheckId::DatabaseReadMax,
-            "No sample (15 s) has an average database read latency above the strict limit of 100 \
-             ms; 1 of 5 had.",
+            "Allowed: no sample (15 s) with an average database read latency above the strict \
+             limit of 100 ms. Found: 1 of 5.",
         ),
         (
             CheckId::AchievedIops,
@@ -131,8 +131,8 @@ fn each_rule_can_be_checked_by_hand() {
     let checks = evaluate(&tolerant, &measured(&totals));
     assert_eq!(
         rule(&checks, CheckId::DatabaseReadMax),
-        "At most 1 samples (15 s) have an average database read latency above the strict limit of \
-         100 ms, so the value is number 2 from the top; 1 of 5 samples were above."
+        "Allowed: at most 1 sample (15 s) with an average database read latency above the strict \
+         limit of 100 ms, so the value is number 2 from the top. Found: 1 of 5."
     );
     // As many samples as may exceed the limit, and one more.
     for (allowed, value, passed) in [

@@ -60,9 +60,14 @@ fn names_from_a_run_cannot_become_markup() {
 
 #[test]
 fn every_check_stands_in_page_and_terminal_with_limit_and_value() {
+    // So wide that no name goes on in a second line.
+    let style = Style {
+        width: 160,
+        ..Style::plain()
+    };
     for (name, run) in stories::all() {
         let page = html(&run);
-        let text = terminal(&run, &Style::plain());
+        let text = terminal(&run, &style);
         for check in &run.result.checks {
             for part in [&check.name, &check.place, &check.rule] {
                 assert!(page.contains(&escaped(part)), "{name}: {part} is missing");

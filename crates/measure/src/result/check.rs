@@ -200,13 +200,13 @@ check_ids! {
     /// 99th percentile of the database read latency of one database.
     DatabaseReadP99 "p99 database read latency" Percentile Database AtMost Milliseconds;
     /// Highest sample average of the database read latency of one database.
-    DatabaseReadMax "maximum database read latency" Spike Database AtMost Milliseconds;
+    DatabaseReadMax "database read latency, highest sample average" Spike Database AtMost Milliseconds;
     /// Average log write latency of one database.
     LogWriteAverage "average log write latency" Latency Log AtMost Milliseconds;
     /// 99th percentile of the log write latency of one database.
     LogWriteP99 "p99 log write latency" Percentile Log AtMost Milliseconds;
     /// Highest sample average of the log write latency of one database.
-    LogWriteMax "maximum log write latency" Spike Log AtMost Milliseconds;
+    LogWriteMax "log write latency, highest sample average" Spike Log AtMost Milliseconds;
     /// Page-fault stalls per second of one database.
     PageFaultStalls "page-fault stalls" Resource Database AtMost StallsPerSecond;
     /// 90th percentile of the service time of one kind of operation.

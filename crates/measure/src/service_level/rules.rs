@@ -205,14 +205,15 @@ impl Reading {
         let all = number::count(averages.len() as u64);
         let rule = if allowed == 0 {
             format!(
-                "No sample ({length}) has an average {what} above the {set} limit of {limit} ms; \
-                 {above} of {all} had."
+                "Allowed: no sample ({length}) with an average {what} above the {set} limit of \
+                 {limit} ms. Found: {above} of {all}."
             )
         } else {
             format!(
-                "At most {allowed} samples ({length}) have an average {what} above the {set} \
-                 limit of {limit} ms, so the value is number {} from the top; {above} of {all} \
-                 samples were above.",
+                "Allowed: at most {} ({length}) with an average {what} above the \
+                 {set} limit of {limit} ms, so the value is number {} from the top. Found: {above} \
+                 of {all}.",
+                number::counted(allowed as u64, "sample"),
                 allowed + 1
             )
         };
