@@ -79,11 +79,25 @@ pub fn beside_limit(value: f64, limit: f64, unit: Unit) -> String {
 /// A latency given in milliseconds: `1.94 us`, `0.250 ms`, `12.3 ms`, `4,210 ms`, `12.3 s`.
 #[must_use]
 pub fn latency(value_ms: f64) -> String {
+    latency_beside(value_ms, value_ms)
+}
+
+/// A latency in the unit that [`latency`] gives to `beside_ms`, for the half-width of its interval.
+#[must_use]
+pub fn latency_beside(value_ms: f64, beside_ms: f64) -> String {
+    let (factor, unit) = latency_unit(beside_ms);
+    match value_ms.is_finite() {
+        true => format!("{} {unit}", figure(value_ms * factor)),
+        false => ABSENT.to_string(),
+    }
+}
+
+/// The unit that fits a latency, and its number in a millisecond.
+fn latency_unit(value_ms: f64) -> (f64, &'static str) {
     match value_ms.abs() {
-        size if !size.is_finite() => ABSENT.to_string(),
-        size if size > 0.0 && size < 0.099_95 => format!("{} us", figure(value_ms * 1e3)),
-        size if size >= 1e4 => format!("{} s", figure(value_ms / 1e3)),
-        _ => format!("{} ms", figure(value_ms)),
+        size if size > 0.0 && size < 0.099_95 => (1e3, "us"),
+        size if size.is_finite() && size >= 1e4 => (1e-3, "s"),
+        _ => (1.0, "ms"),
     }
 }
 
@@ -261,6 +275,15 @@ mod tests {
         assert_eq!(bounded(2_147_483_648.0, Unit::Bytes), "2 GiB");
         assert_eq!(bounded(1_048_576.0, Unit::BytesPerSecond), "1 MiB/s");
         assert_eq!(bounded(0.5, Unit::Fraction), "50.0 %");
+    }
+
+    #[test]
+    fn an_interval_has_the_unit_of_its_value() {
+        assert_eq!(latency_beside(0.009_99, 0.947), "0.00999 ms");
+        assert_eq!(latency_beside(0.2, 0.05), "200 us");
+        assert_eq!(latency_beside(250.0, 12_000.0), "0.250 s");
+        assert_eq!(latency_beside(f64::NAN, 1.0), "-");
+        assert_eq!(latency_beside(1.0, f64::NAN), "1.00 ms");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use measure::metric::{IoMetric, Unit};
 use measure::result::{CheckId, RunKind, RunResult};
 
 use crate::number::{
-    ABSENT, bounded, bytes, count, counted, duration, figure, in_column, latency,
+    ABSENT, bounded, bytes, count, counted, duration, figure, in_column, latency, latency_beside,
     latency_or_absent, percent,
 };
 use crate::run::Run;
@@ -145,8 +145,9 @@ fn worst_average(result: &RunResult, stream: Stream) -> (String, String) {
         };
         return (
             latency(value),
-            interval(half_width(result, stream, &check.place).map(latency))
-                + &format!("limit {}{whose}", bounded(check.limit, check.unit)),
+            interval(
+                half_width(result, stream, &check.place).map(|half| latency_beside(half, value)),
+            ) + &format!("limit {}{whose}", bounded(check.limit, check.unit)),
         );
     }
     let average = result.totals.stream(stream).get(IoMetric::Average);

@@ -5,14 +5,15 @@ use measure::metric::{IoMetric, Unit};
 use measure::result::{CheckId, DatabaseFigures, RunResult};
 
 use super::{Cell, Column, Table};
+use crate::number::latency_beside;
 use crate::words::{place_noun, stream_name};
 
-/// How much of the databases a table shows.
+/// How much a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// IOPS and average latencies. Fits a terminal.
+    /// What fits a terminal.
     Short,
-    /// Sizes, percentiles, maintenance and stalls too.
+    /// All that there is.
     Full,
 }
 
@@ -83,7 +84,12 @@ fn row(
     }
     for stream in STREAMS {
         for metric in shown {
-            let cell = Cell::io(figures.stream(stream), *metric);
+            let io = figures.stream(stream);
+            let mut cell = Cell::io(io, *metric);
+            let average_ms = io.get(IoMetric::Average);
+            if let (IoMetric::HalfWidth, Some(half_ms)) = (metric, io.get(*metric)) {
+                cell = cell.written(latency_beside(half_ms, average_ms.unwrap_or(half_ms)));
+            }
             cells.push(cell.notable_when(is_beyond(result, name, stream, *metric)));
         }
     }
