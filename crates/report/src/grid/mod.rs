@@ -10,8 +10,8 @@ use measure::grid::{GridAxis, GridPoint, GridResult};
 use measure::metric::Unit;
 use measure::result::Verdict;
 
-use crate::number::{ABSENT, figure, latency};
-use crate::table::{Cell, Column, Table};
+use crate::number::{ABSENT, figure, latency_beside};
+use crate::table::{Cell, Column, Detail, Table};
 use crate::tone::Tone;
 
 /// A name for a setting that stands in a head of a table.
@@ -21,9 +21,10 @@ pub(crate) fn short_key<'a>(axis: &'a GridAxis, axes: &[GridAxis]) -> &'a str {
     if same.count() > 1 { &axis.key } else { last }
 }
 
-/// One row for each point: its values, the verdict, and the figures people ask for first.
+/// One row for each point: its values, the verdict, and the figures people ask for first; in full with
+/// their confidence intervals.
 #[must_use]
-pub fn grid_table(grid: &GridResult) -> Table {
+pub fn grid_table(grid: &GridResult, detail: Detail) -> Table {
     let mut heads: Vec<Column> = grid
         .axes
         .iter()
@@ -46,12 +47,12 @@ pub fn grid_table(grid: &GridResult) -> Table {
     let mut table = Table::new(heads);
     table.names = grid.axes.len();
     for point in &grid.points {
-        table.push(row(grid, point));
+        table.push(row(grid, point, detail));
     }
     table.without_empty_columns()
 }
 
-fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
+fn row(grid: &GridResult, point: &GridPoint, detail: Detail) -> Vec<Cell> {
     let value = |axis: &GridAxis| point.values.get(&axis.key).cloned().unwrap_or_default();
     let mut cells: Vec<Cell> = grid
         .axes
@@ -63,13 +64,12 @@ fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
     };
     let read_over = over(point.database_read_ms, point.database_read_limit_ms);
     cells.push(verdict(point.verdict));
-    let rate = with_half_width(point.achieved_iops, point.achieved_half_width_iops, figure);
+    let half = |half: Option<f64>| half.filter(|_| detail == Detail::Full);
+    let half_iops = half(point.achieved_half_width_iops);
+    let rate = with_half_width(point.achieved_iops, half_iops, |value, _| figure(value));
     cells.push(Cell::of(point.achieved_iops, Unit::Iops).written(rate));
-    let read = with_half_width(
-        point.database_read_ms,
-        point.database_read_half_width_ms,
-        latency,
-    );
+    let half_ms = half(point.database_read_half_width_ms);
+    let read = with_half_width(point.database_read_ms, half_ms, latency_beside);
     let read = Cell::of(point.database_read_ms, Unit::Milliseconds).written(read);
     cells.push(read.notable_when(read_over));
     cells.push(Cell::of(point.database_read_p99_ms, Unit::Milliseconds));
@@ -81,12 +81,18 @@ fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
     cells
 }
 
-/// A value with the half-width of its confidence interval, where there is one.
-fn with_half_width(value: Option<f64>, half: Option<f64>, text: fn(f64) -> String) -> String {
-    let value = value.map_or_else(|| ABSENT.to_string(), text);
-    half.map_or(value.clone(), |half| {
-        format!("{value} \u{b1} {}", text(half))
-    })
+/// A value with the half-width of its confidence interval, where there is one; `text` writes a number in
+/// the unit of another.
+fn with_half_width(
+    value: Option<f64>,
+    half: Option<f64>,
+    text: impl Fn(f64, f64) -> String,
+) -> String {
+    let Some(value) = value else {
+        return ABSENT.to_string();
+    };
+    let half = half.map_or_else(String::new, |half| format!(" \u{b1} {}", text(half, value)));
+    text(value, value) + &half
 }
 
 fn verdict(verdict: Option<Verdict>) -> Cell {

@@ -7,6 +7,7 @@ use measure::result::Verdict;
 use super::{charts, page, tables, verdict};
 use crate::grid::{grid_charts, grid_table, reasons, title, warnings};
 use crate::number::{duration, moment};
+use crate::table::Detail;
 use crate::tone::Tone;
 
 /// The answers, the table, the charts, and why points did not pass.
@@ -29,7 +30,7 @@ pub fn html_grid(grid: &GridResult) -> String {
         }
         (charts("Charts", &grid_charts(grid)))
         h2 { "Points" }
-        (tables::table(&grid_table(grid)))
+        (tables::table(&grid_table(grid, Detail::Full)))
         p.quiet {
             "Computed in " (duration(grid.wall_seconds)) ". Values after \u{b1} are half-widths of 95 % \
              confidence intervals by batch means. Each point has its own report: "

@@ -106,6 +106,7 @@ impl<'a> Text<'a> {
     /// A table: heads with their units below, numbers to the right, a line under the heads. Words stay
     /// whole; what does not fit beside the rest goes on below.
     pub(super) fn table(&mut self, table: &Table) {
+        let table = &self.prepared(table);
         let parts = fit::parts(table, usize::from(self.style.width));
         for (number, columns) in parts.iter().enumerate() {
             if number > 0 {
@@ -113,10 +114,38 @@ impl<'a> Text<'a> {
             }
             let drawn = self.drawn(table, columns).to_string();
             for line in drawn.lines() {
+                let line = line.replace(NO_BREAK, " ");
                 self.text.push_str(line.trim_end());
                 self.text.push('\n');
             }
         }
+    }
+
+    /// The same table in the letters of the terminal. A number stays in one line with its unit, and with
+    /// the sign that it is beyond its limit, for terminals without colour.
+    fn prepared(&self, table: &Table) -> Table {
+        let mut table = table.clone();
+        for column in &mut table.columns {
+            column.head = self.letters(&column.head);
+        }
+        let Table {
+            columns,
+            rows,
+            sums,
+            ..
+        } = &mut table;
+        for row in rows.iter_mut().chain(std::iter::once(sums)) {
+            for (cell, column) in row.iter_mut().zip(columns.iter()) {
+                cell.text = self.letters(&clean(&cell.text));
+                if cell.notable && cell.tone.is_none() {
+                    cell.text.push_str(" !");
+                }
+                if column.numeric {
+                    cell.text = unbroken(&cell.text);
+                }
+            }
+        }
+        table
     }
 
     /// These columns of a table.
@@ -159,7 +188,7 @@ impl<'a> Text<'a> {
         let parts = [&column.group, &column.head, &column.unit];
         let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
         let lines: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        let cell = TextCell::new(self.letters(&lines.join("\n")));
+        let cell = TextCell::new(lines.join("\n"));
         if self.style.colour {
             cell.add_attribute(Attribute::Dim)
         } else {
@@ -168,10 +197,7 @@ impl<'a> Text<'a> {
     }
 
     fn cell(&self, cell: &Cell) -> TextCell {
-        // A number beyond its limit has a sign as well, for terminals without colour.
-        let marked = cell.notable && cell.tone.is_none();
-        let text = self.letters(&clean(&cell.text));
-        let drawn = TextCell::new(if marked { format!("{text} !") } else { text });
+        let drawn = TextCell::new(&cell.text);
         if !self.style.colour {
             return drawn;
         }
@@ -200,6 +226,15 @@ fn ink_code(tone: Tone) -> &'static str {
         Tone::Fail => "1;31",
         Tone::Open => "33",
     }
+}
+
+/// A blank at which no line is broken.
+const NO_BREAK: char = '\u{a0}';
+
+/// A number with its unit in one word; what stands in brackets behind it may go to the next line.
+fn unbroken(text: &str) -> String {
+    let (number, words) = text.split_at(text.find(" (").unwrap_or(text.len()));
+    number.replace(' ', &NO_BREAK.to_string()) + words
 }
 
 /// Text without control characters: a name must not be able to move the cursor.

@@ -211,7 +211,7 @@ pub fn terminal_document(document: &Document, style: &Style) -> String {
 pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
     let mut text = Text::new(style);
     text.head(&grid::title(grid));
-    text.table(&grid::grid_table(grid));
+    text.table(&grid::grid_table(grid, Detail::Short));
     let reasons = grid::reasons(grid);
     if !reasons.is_empty() {
         text.head("Points that do not pass");

@@ -14,7 +14,10 @@ fn words_of_tables_stay_whole_however_narrow_the_terminal_is() {
         "on flash",
     ];
     let cells = ["12", "inconclusive", "1,044.5", "100", "73 % of pages"];
-    let mut table = Table::new(heads.map(|head| Column::number(head, "unit")).to_vec());
+    let mut table = Table::new(heads.map(|head| Column::text(head)).to_vec());
+    for column in &mut table.columns {
+        column.unit = "unit".to_owned();
+    }
     table.push(cells.map(Cell::new).to_vec());
     for width in [14, 20, 30, 40, 60, 100] {
         let style = Style {
@@ -146,4 +149,43 @@ fn the_first_errors_are_shown_and_the_others_counted() {
     assert!(!more(MOST_ERRORS).1.contains("more"));
     let counted = "2 more errors are in report.html or counted there.";
     assert_eq!(more(MOST_ERRORS + 2), (MOST_ERRORS, counted.to_owned()));
+}
+
+#[test]
+fn a_number_stays_in_a_line_with_its_unit_and_its_sign() {
+    let heads = ["database", "reads", "writes", "log writes", "judged"];
+    let mut table = Table::new(vec![
+        Column::text(heads[0]),
+        Column::number(heads[1], ""),
+        Column::number(heads[2], ""),
+        Column::number(heads[3], ""),
+        Column::number(heads[4], ""),
+    ]);
+    table.push(vec![
+        Cell::new("mail-001 on a path"),
+        Cell::new("13.8 ms"),
+        Cell::new("2,999 \u{b1} 8.32"),
+        Cell::new("29.3 ms").notable_when(true),
+        Cell::new("71.0 % lower (better)"),
+    ]);
+    for (unicode, interval) in [(true, "2,999 \u{b1} 8.32"), (false, "2,999 +- 8.32")] {
+        for width in [20, 30, 40, 60, 80, 100] {
+            let style = Style {
+                width,
+                unicode,
+                ..Style::plain()
+            };
+            let mut text = Text::new(&style);
+            text.table(&table);
+            let text = text.finish();
+            for whole in ["13.8 ms", interval, "29.3 ms !", "71.0 % lower"] {
+                assert!(text.contains(whole), "{whole} at {width}:\n{text}");
+            }
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(
+                widest <= Some(usize::from(width.max(28))),
+                "{width}:\n{text}"
+            );
+        }
+    }
 }
