@@ -6,8 +6,8 @@ use measure::result::{Bound, Check, RunResult};
 use super::verdict::sign;
 use crate::number::figure;
 use crate::table::{
-    Cell, CheckGroup, Column, Table, check_groups, grouped_checks_table, is_of_mix, limit_text,
-    measured_value, mix_group,
+    Cell, CheckGroup, Column, MIX, Table, check_groups, grouped_checks_table, is_of_mix,
+    limit_text, measured_text, mix_group,
 };
 use crate::tone::Tone;
 
@@ -110,11 +110,7 @@ pub(super) fn checks(result: &RunResult) -> Markup {
 
 /// What a group of checks is called.
 fn title(check: &Check) -> &str {
-    if is_of_mix(check) {
-        check.id.label()
-    } else {
-        &check.name
-    }
+    if is_of_mix(check) { MIX } else { &check.name }
 }
 
 /// Whether the first table cannot say everything: too many places, or each with its own rule.
@@ -150,7 +146,7 @@ fn each_place(group: &CheckGroup) -> Table {
                 .clone(),
             ),
             Cell::new(limit_text(check)),
-            Cell::new(measured_value(check)).notable_when(tone == Tone::Fail),
+            Cell::new(measured_text(check)).notable_when(tone == Tone::Fail),
             Cell::verdict(tone),
             Cell::new(check.rule.clone()),
         ]);
@@ -196,7 +192,7 @@ fn check_row(check: &Check, place: &str, tone: Tone) -> Markup {
         tr {
             td.place { (place) }
             td.number { (limit_text(check)) }
-            td.number.over[tone == Tone::Fail] { (measured_value(check)) }
+            td.number.over[tone == Tone::Fail] { (measured_text(check)) }
             td.share { (meter(check, tone)) }
             td { (mark(tone, tone.word())) }
         }

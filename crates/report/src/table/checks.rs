@@ -1,5 +1,6 @@
 //! The service levels: limit, measured value, pass or fail.
 
+use measure::metric::Unit;
 use measure::result::{Check, CheckKind};
 
 use super::{Cell, Column, Table};
@@ -132,7 +133,7 @@ fn add_mix(table: &mut Table, checks: &[Check]) {
             1 => worst.subject.clone(),
             all => format!("worst of {all}: {}", worst.subject),
         };
-        table.push(row(worst.id.label(), place, worst, group.tone()));
+        table.push(row(MIX, place, worst, group.tone()));
     }
 }
 
@@ -141,14 +142,24 @@ pub(crate) fn measured_value(check: &Check) -> String {
     beside_limit(check.value.unwrap_or(f64::NAN), check.limit, check.unit)
 }
 
-/// The limit of a check with its side and unit.
-pub(crate) fn limit_text(check: &Check) -> String {
-    format!(
-        "{} {}",
-        check.bound.sign(),
-        bounded(check.limit, check.unit)
-    )
+/// The same in a column of a table.
+pub(crate) fn measured_text(check: &Check) -> String {
+    short(&measured_value(check))
 }
+
+/// The limit of a check with its side and unit, in a column of a table.
+pub(crate) fn limit_text(check: &Check) -> String {
+    let limit = short(&bounded(check.limit, check.unit));
+    format!("{} {limit}", check.bound.sign())
+}
+
+/// Units of many letters make columns too wide; [`MIX`] explains this one.
+fn short(text: &str) -> String {
+    text.replace(Unit::PercentagePoints.text(), "pp")
+}
+
+/// What the checks of the mix of transactions are called together in a table.
+pub(crate) const MIX: &str = "mix deviation, percentage points (pp)";
 
 fn heads() -> Vec<Column> {
     vec![
@@ -165,7 +176,7 @@ fn row(name: &str, place: String, check: &Check, tone: Tone) -> Vec<Cell> {
         Cell::new(name),
         Cell::new(place),
         Cell::new(limit_text(check)),
-        Cell::new(measured_value(check)).notable_when(tone == Tone::Fail),
+        Cell::new(measured_text(check)).notable_when(tone == Tone::Fail),
         Cell::verdict(tone),
     ]
 }
@@ -216,8 +227,8 @@ mod tests {
                 .map(|cell| cell.text.as_str())
                 .collect();
             assert_eq!(table.rows.len(), 2);
-            assert_eq!(texts[..2], ["mix deviation", "worst of 2: read"]);
-            assert_eq!(texts[3..], ["1.70 percentage points", "FAIL"]);
+            assert_eq!(texts[..2], [MIX, "worst of 2: read"]);
+            assert_eq!(texts[3..], ["1.70 pp", "FAIL"]);
         }
     }
 

@@ -17,7 +17,7 @@ pub use array::{
 pub use checks::{
     CheckGroup, check_groups, checks_table, grouped_checks_table, is_of_mix, mix_group,
 };
-pub(crate) use checks::{limit_text, measured_value};
+pub(crate) use checks::{MIX, limit_text, measured_text, measured_value};
 pub use databases::{Detail, databases_table};
 pub use device_messages::{health_table, kernel_messages_table};
 pub use events::events_table;
