@@ -9,17 +9,24 @@ use super::Comparison;
 use crate::number::{self, quantity};
 use crate::table::{Cell, Column, Table};
 
-/// A figure: its name, its unit, which way is better, and where it comes from.
-struct Figure(&'static str, Unit, Better, fn(&RunResult) -> Option<f64>);
+/// A figure: its name, its unit, which way is better if either is, where it comes from, and where the
+/// half-width of its confidence interval does.
+struct Figure(&'static str, Unit, Option<Better>, Of, Option<Of>);
+
+/// What a figure, or its half-width, is in a result.
+type Of = fn(&RunResult) -> Option<f64>;
 
 /// Changes smaller than this share are not called better or worse.
 const WORTH_A_WORD: f64 = 0.01;
+/// A value this many times the first is written as a multiple of it.
+const WRITTEN_AS_MULTIPLE: f64 = 10.0;
 
 /// What is compared of the storage.
 const OF_STORAGE: [Figure; 16] = [
     higher("transactional I/O", Unit::Iops, |run| {
         Some(run.throughput.achieved_iops)
-    }),
+    })
+    .within(|run| run.throughput.achieved_half_width_iops),
     higher("share of the target", Unit::Fraction, |run| {
         run.throughput.achieved_fraction
     }),
@@ -28,7 +35,8 @@ const OF_STORAGE: [Figure; 16] = [
     }),
     lower("database read, average", Unit::Milliseconds, |run| {
         run.totals.reads.get(IoMetric::Average)
-    }),
+    })
+    .within(|run| run.totals.reads.get(IoMetric::HalfWidth)),
     lower("database read, p99", Unit::Milliseconds, |run| {
         run.totals.reads.get(IoMetric::P99)
     }),
@@ -39,13 +47,15 @@ const OF_STORAGE: [Figure; 16] = [
     ),
     lower("database write, average", Unit::Milliseconds, |run| {
         run.totals.writes.get(IoMetric::Average)
-    }),
+    })
+    .within(|run| run.totals.writes.get(IoMetric::HalfWidth)),
     lower("database write, p99", Unit::Milliseconds, |run| {
         run.totals.writes.get(IoMetric::P99)
     }),
     lower("log write, average", Unit::Milliseconds, |run| {
         run.totals.log_writes.get(IoMetric::Average)
-    }),
+    })
+    .within(|run| run.totals.log_writes.get(IoMetric::HalfWidth)),
     lower("log write, p99", Unit::Milliseconds, |run| {
         run.totals.log_writes.get(IoMetric::P99)
     }),
@@ -54,16 +64,16 @@ const OF_STORAGE: [Figure; 16] = [
         Unit::Milliseconds,
         |run| worst_average(run, Stream::LogWrite),
     ),
-    higher("database reads", Unit::Iops, |run| {
+    amount("database reads", Unit::Iops, |run| {
         run.totals.reads.get(IoMetric::Rate)
     }),
-    higher("database writes", Unit::Iops, |run| {
+    amount("database writes", Unit::Iops, |run| {
         run.totals.writes.get(IoMetric::Rate)
     }),
-    higher("log writes", Unit::Iops, |run| {
+    amount("log writes", Unit::Iops, |run| {
         run.totals.log_writes.get(IoMetric::Rate)
     }),
-    higher(
+    amount(
         "throughput, read and written",
         Unit::BytesPerSecond,
         |run| {
@@ -102,7 +112,7 @@ const OF_ARRAY: [Figure; 11] = [
             group.average_disk_latency_ms.unwrap_or(0.0)
         })
     }),
-    lower("array: disk I/O", Unit::Iops, |run| {
+    amount("array: disk I/O", Unit::Iops, |run| {
         let groups = run.array.as_ref()?.groups.iter();
         Some(
             groups
@@ -125,7 +135,7 @@ const OF_ARRAY: [Figure; 11] = [
     higher("array: data on the SSD tier", Unit::Fraction, |run| {
         run.array.as_ref()?.performance_tier_fraction()
     }),
-    lower("array: migrated between tiers", Unit::Bytes, |run| {
+    amount("array: migrated between tiers", Unit::Bytes, |run| {
         let pools = &run.array.as_ref()?.pools;
         let moved = pools
             .iter()
@@ -181,12 +191,66 @@ fn misses(volume: &ArrayVolume) -> f64 {
     volume.reads_per_second * (1.0 - volume.read_hit_fraction.unwrap_or(0.0))
 }
 
-const fn higher(name: &'static str, unit: Unit, value: fn(&RunResult) -> Option<f64>) -> Figure {
-    Figure(name, unit, Better::Higher, value)
+const fn higher(name: &'static str, unit: Unit, value: Of) -> Figure {
+    Figure(name, unit, Some(Better::Higher), value, None)
 }
 
-const fn lower(name: &'static str, unit: Unit, value: fn(&RunResult) -> Option<f64>) -> Figure {
-    Figure(name, unit, Better::Lower, value)
+const fn lower(name: &'static str, unit: Unit, value: Of) -> Figure {
+    Figure(name, unit, Some(Better::Lower), value, None)
+}
+
+/// A figure that says how much I/O there was, and not how good the storage is.
+const fn amount(name: &'static str, unit: Unit, value: Of) -> Figure {
+    Figure(name, unit, None, value, None)
+}
+
+impl Figure {
+    /// The same figure with the half-width of its confidence interval.
+    const fn within(mut self, half_width: Of) -> Self {
+        self.4 = Some(half_width);
+        self
+    }
+
+    /// The figure of each run.
+    fn of_each(&self, comparison: &Comparison) -> Vec<Value> {
+        let value = |result: &RunResult| Value {
+            value: (self.3)(result),
+            half_width: self.4.and_then(|half_width| half_width(result)),
+        };
+        let runs = comparison.runs().iter();
+        runs.map(|run| value(&run.result)).collect()
+    }
+}
+
+/// A figure of one run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Value {
+    /// `None` when it was not measured.
+    value: Option<f64>,
+    /// Half-width of its 95 % confidence interval, in the same unit, where there is one.
+    half_width: Option<f64>,
+}
+
+impl From<Option<f64>> for Value {
+    fn from(value: Option<f64>) -> Self {
+        Self {
+            value,
+            half_width: None,
+        }
+    }
+}
+
+impl Value {
+    /// The value, `NaN` when it was not measured.
+    fn number(self) -> f64 {
+        self.value.unwrap_or(f64::NAN)
+    }
+
+    /// Whether the confidence intervals of both overlap.
+    fn overlaps(self, other: Self) -> bool {
+        let half_widths = self.half_width.zip(other.half_width);
+        half_widths.is_some_and(|(one, two)| (self.number() - other.number()).abs() <= one + two)
+    }
 }
 
 /// What a table of figures shows of each run.
@@ -203,24 +267,25 @@ pub enum Shown {
 /// One row for each figure that any run has.
 pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
     let mut table = Table::new(heads(comparison, shown, "figure"));
-    let mut add = |name, unit, better, values: Vec<Option<f64>>| {
+    let mut add = |name, unit, better, values: Vec<Value>| {
         if is_known(&values) {
             table.push(row(name, unit, better, &values, shown));
         }
     };
-    for Figure(name, unit, better, value) in OF_STORAGE {
-        add(name, unit, better, comparison.of_each(value));
+    for figure in OF_STORAGE {
+        add(figure.0, figure.1, figure.2, figure.of_each(comparison));
     }
     for metric in own_metrics(comparison) {
         let values = comparison.runs().iter().map(|run| {
             let mut own = run.contribution.metrics.iter();
-            let own = own.find(|own| own.id == metric.id)?;
-            (own.value)(&run.result)
+            let own = own.find(|own| own.id == metric.id);
+            Value::from(own.and_then(|own| (own.value)(&run.result)))
         });
-        add(metric.label, metric.unit, metric.better, values.collect());
+        let better = Some(metric.better);
+        add(metric.label, metric.unit, better, values.collect());
     }
-    for Figure(name, unit, better, value) in OF_ARRAY {
-        add(name, unit, better, comparison.of_each(value));
+    for figure in OF_ARRAY {
+        add(figure.0, figure.1, figure.2, figure.of_each(comparison));
     }
     table
 }
@@ -257,46 +322,53 @@ pub(super) fn heads(comparison: &Comparison, shown: Shown, what: &str) -> Vec<Co
 }
 
 /// Whether any run has the value.
-pub(super) fn is_known(values: &[Option<f64>]) -> bool {
-    values.iter().any(|value| value.is_some_and(f64::is_finite))
+pub(super) fn is_known(values: &[Value]) -> bool {
+    values.iter().any(|value| value.number().is_finite())
 }
 
 /// The values of all runs and their changes.
 pub(super) fn row(
     name: &str,
     unit: Unit,
-    better: Better,
-    values: &[Option<f64>],
+    better: Option<Better>,
+    values: &[Value],
     shown: Shown,
 ) -> Vec<Cell> {
     let mut cells = vec![Cell::new(name)];
-    let base = values.first().copied().flatten().unwrap_or(f64::NAN);
+    let base = values.first().copied().unwrap_or_default();
     for (index, value) in values.iter().enumerate() {
         if shown != Shown::Changes {
-            cells.push(Cell::new(quantity(value.unwrap_or(f64::NAN), unit)));
+            cells.push(Cell::new(quantity(value.number(), unit)));
         }
         if index > 0 && shown != Shown::Values {
-            let value = value.unwrap_or(f64::NAN);
-            cells.push(Cell::new(change(value, base, better)));
+            cells.push(Cell::new(change(*value, base, better)));
         }
     }
     cells
 }
 
-/// The change against the first run in words: `14.7 % lower (better)`, `0 %`.
-fn change(value: f64, base: f64, better: Better) -> String {
-    let change = value / base - 1.0;
-    let text = number::change(value, base);
-    let Some(digits) = text.strip_prefix(['+', '-']).filter(|_| change.is_finite()) else {
+/// The change against the first run in words: `14.7 % lower (better)`, `0 %`, `12.0 x (worse)`.
+fn change(value: Value, base: Value, better: Option<Better>) -> String {
+    let ratio = value.number() / base.number();
+    let text = number::change(value.number(), base.number());
+    let Some(digits) = text.strip_prefix(['+', '-']).filter(|_| ratio.is_finite()) else {
         return text;
     };
-    let direction = if change > 0.0 { "higher" } else { "lower" };
-    let is_better = (change > 0.0) == (better == Better::Higher);
-    let judgement = match change.abs() < WORTH_A_WORD {
-        true => "",
-        false if is_better => " (better)",
-        false => " (worse)",
+    let is_higher = ratio > 1.0;
+    let judgement = match better {
+        _ if value.overlaps(base) => " (within 95 % CI)",
+        Some(better) if (ratio - 1.0).abs() >= WORTH_A_WORD => {
+            match is_higher == (better == Better::Higher) {
+                true => " (better)",
+                false => " (worse)",
+            }
+        }
+        _ => "",
     };
+    if ratio >= WRITTEN_AS_MULTIPLE {
+        return format!("{} x{judgement}", number::figure(ratio));
+    }
+    let direction = if is_higher { "higher" } else { "lower" };
     format!("{digits} {direction}{judgement}")
 }
 
@@ -304,9 +376,13 @@ fn change(value: f64, base: f64, better: Better) -> String {
 mod tests {
     use super::*;
 
+    fn plain(value: f64) -> Value {
+        Value::from(Some(value))
+    }
+
     #[test]
     fn changes_say_which_way_and_whether_that_is_better() {
-        let of = |value, base, better| change(value, base, better);
+        let of = |value, base, better| change(plain(value), plain(base), Some(better));
         assert_eq!(of(120.0, 100.0, Better::Higher), "20.0 % higher (better)");
         assert_eq!(of(120.0, 100.0, Better::Lower), "20.0 % higher (worse)");
         assert_eq!(of(85.3, 100.0, Better::Lower), "14.7 % lower (better)");
@@ -314,5 +390,28 @@ mod tests {
         assert_eq!(of(100.0, 100.0, Better::Lower), "0 %");
         assert_eq!(of(1.0, 0.0, Better::Lower), "-");
         assert_eq!(of(f64::NAN, 1.0, Better::Lower), "-");
+        assert_eq!(of(47_536.0, 100.0, Better::Lower), "475 x (worse)");
+        assert_eq!(of(999.0, 100.0, Better::Lower), "899 % higher (worse)");
+    }
+
+    #[test]
+    fn an_amount_of_io_is_neither_better_nor_worse() {
+        assert_eq!(change(plain(29.0), plain(100.0), None), "71.0 % lower");
+        let amounts = OF_STORAGE.iter().filter(|figure| figure.2.is_none());
+        let names: Vec<&str> = amounts.map(|figure| figure.0).collect();
+        assert!(names.contains(&"log writes"), "{names:?}");
+    }
+
+    #[test]
+    fn where_intervals_overlap_nothing_is_judged() {
+        let known = |value, half_width| Value {
+            value: Some(value),
+            half_width: Some(half_width),
+        };
+        let of = |value, base| change(value, base, Some(Better::Lower));
+        let base = known(10.0, 0.5);
+        assert_eq!(of(known(11.0, 0.5), base), "10.0 % higher (within 95 % CI)");
+        assert_eq!(of(known(11.0, 0.4), base), "10.0 % higher (worse)");
+        assert_eq!(of(plain(11.0), base), "10.0 % higher (worse)");
     }
 }

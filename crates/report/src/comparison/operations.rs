@@ -5,7 +5,7 @@ use measure::metric::IoMetric;
 use measure::result::{LatencyFigures, RunResult};
 
 use super::Comparison;
-use super::figures::{Shown, heads, is_known, row};
+use super::figures::{Shown, Value, heads, is_known, row};
 use crate::run::Run;
 use crate::table::Table;
 
@@ -18,10 +18,11 @@ pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
     for name in names(comparison) {
         for metric in FIGURES {
             let values = comparison.of_each(|run| latency(run, name)?.get(metric));
+            let values: Vec<Value> = values.into_iter().map(Value::from).collect();
             if is_known(&values) {
                 let title = format!("{name}, {}", metric.label());
                 let unit = metric.unit();
-                table.push(row(&title, unit, Better::Lower, &values, shown));
+                table.push(row(&title, unit, Some(Better::Lower), &values, shown));
             }
         }
     }
