@@ -139,10 +139,14 @@ fn enter(
         .filter(|one| !matches!(one, Operation::MarketFeed | Operation::Ticker));
     let ended: u64 = in_total.map(count).sum();
     let users = parameters.brokerage.users;
+    let cpus = result.host.cpus.max(1) as f64;
+    let of_all_cpus = |percent_of_core: f64| percent_of_core / cpus;
     let observations = Observations {
         waits: &findings.waits,
         users,
-        processors_busy_percent: processors_busy(result),
+        processors_busy_percent: average(result, Metric::CpuBusy),
+        own_percent: average(result, Metric::ProcessCpu).map(of_all_cpus),
+        server_percent: findings.cpu_percent.map(of_all_cpus),
         average_read_ms: result.totals.reads.latency.map(|one| one.average_ms),
         rate_reached,
         downtime_share: without_service / result.duration_s.max(1.0),
@@ -246,9 +250,9 @@ fn set_inconclusive(result: &mut RunResult, reason: &str) {
     }
 }
 
-fn processors_busy(result: &RunResult) -> Option<f64> {
-    let busy = result.host.counter(Metric::CpuBusy);
-    busy.map(|counter| counter.average)
+fn average(result: &RunResult, metric: Metric) -> Option<f64> {
+    let counter = result.host.counter(metric)?;
+    Some(counter.average).filter(|value| value.is_finite())
 }
 
 /// The check that users completed the target rate, less a margin.

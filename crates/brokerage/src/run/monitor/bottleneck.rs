@@ -13,6 +13,10 @@ pub struct Observations<'a> {
     pub users: u32,
     /// CPU utilization of this machine, 0 to 100.
     pub processors_busy_percent: Option<f64>,
+    /// What Proofload itself has of it.
+    pub own_percent: Option<f64>,
+    /// What the database server has of it; `None` when it runs elsewhere or within Proofload.
+    pub server_percent: Option<f64>,
     /// Average read latency of the volume.
     pub average_read_ms: Option<f64>,
     /// Whether the target rate was reached; `None` without one.
@@ -58,10 +62,7 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
                 latency(ms)
             ))
             .unwrap_or_default(),
-        observations
-            .processors_busy_percent
-            .map(|percent| format!(" The CPUs of this machine were {} % busy.", figure(percent)))
-            .unwrap_or_default(),
+        processors(observations),
     );
     let full = |percent: f64| percent >= PROCESSORS_FULL_PERCENT;
     let is_idle = busy < IDLE_LIMIT * f64::from(observations.users);
@@ -75,7 +76,7 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
     } else if observations.processors_busy_percent.is_some_and(full)
         && (storage < LEADING || is_idle)
     {
-        ("cpu", "The CPUs were the bottleneck.")
+        ("cpu", "The CPUs of this machine were the bottleneck.")
     } else if is_idle {
         (
             "nothing",
@@ -90,9 +91,45 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
             "Lock contention was the bottleneck; faster storage would change little.",
         )
     } else {
-        ("cpu", "The CPUs were the bottleneck, not the storage.")
+        (
+            "cpu",
+            "The sessions mostly computed: CPU was the bottleneck, not the storage.",
+        )
     };
     (word, format!("{verdict} {figures}"))
+}
+
+/// How busy the CPUs were, and with what, as a sentence; empty when that is not known.
+fn processors(observations: &Observations<'_>) -> String {
+    let Some(busy_percent) = observations.processors_busy_percent else {
+        return String::new();
+    };
+    let (own, server) = (observations.own_percent, observations.server_percent);
+    let known: f64 = own.iter().chain(&server).sum();
+    let rest = match server {
+        Some(_) => "with other programs and the kernel",
+        None => "with other programs, among them the database server if it runs here",
+    };
+    let mut parts: Vec<String> = Vec::new();
+    let named = [
+        (server, "with the database server"),
+        (own, "with Proofload"),
+    ];
+    for (percent, whose) in named {
+        parts.extend(percent.map(|percent| format!("{} % {whose}", figure(percent))));
+    }
+    if !parts.is_empty() {
+        let rest_percent = (busy_percent - known).max(0.0);
+        parts.push(format!("{} % {rest}", figure(rest_percent)));
+    }
+    let whose = match parts.is_empty() {
+        true => String::new(),
+        false => format!(": {}", parts.join(", ")),
+    };
+    format!(
+        " The CPUs of this machine were {} % busy{whose}.",
+        figure(busy_percent)
+    )
 }
 
 #[cfg(test)]
@@ -109,6 +146,8 @@ mod tests {
             waits: &waits,
             users: 30,
             processors_busy_percent: Some(busy_percent),
+            own_percent: None,
+            server_percent: None,
             average_read_ms: Some(4.5),
             rate_reached: None,
             downtime_share: 0.0,
@@ -129,6 +168,33 @@ mod tests {
     }
 
     #[test]
+    fn busy_processors_are_divided_among_who_used_them() {
+        let waits = Waits::default();
+        let text = |own_percent, server_percent| {
+            processors(&Observations {
+                waits: &waits,
+                users: 3,
+                processors_busy_percent: Some(99.0),
+                own_percent,
+                server_percent,
+                average_read_ms: None,
+                rate_reached: None,
+                downtime_share: 0.0,
+            })
+        };
+        assert_eq!(
+            text(Some(9.0), Some(20.0)),
+            " The CPUs of this machine were 99.0 % busy: 20.0 % with the database server, 9.00 % with \
+             Proofload, 70.0 % with other programs and the kernel."
+        );
+        assert!(text(Some(9.0), None).contains("90.0 % with other programs, among them"));
+        assert_eq!(
+            text(None, None),
+            " The CPUs of this machine were 99.0 % busy."
+        );
+    }
+
+    #[test]
     fn a_rate_that_was_reached_was_held_back_by_nothing() {
         let mut waits = Waits::default();
         waits.begin_sample();
@@ -137,6 +203,8 @@ mod tests {
             waits: &waits,
             users: 30,
             processors_busy_percent: None,
+            own_percent: None,
+            server_percent: None,
             average_read_ms: None,
             rate_reached: Some(true),
             downtime_share: 0.0,
