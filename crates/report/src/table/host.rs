@@ -1,6 +1,6 @@
 //! The host's counters and the block devices under the targets.
 
-use measure::metric::{Metric, Unit};
+use measure::metric::{Merge, Metric, Unit};
 use measure::result::{DeviceResult, RunResult};
 
 use super::{Cell, Column, Table};
@@ -16,9 +16,17 @@ pub fn counters_table(result: &RunResult) -> Table {
         Column::number("max", ""),
     ]);
     for counter in &result.host.counters {
-        let label = Metric::from_id(&counter.id).map(Metric::label);
+        let metric = Metric::from_id(&counter.id);
+        let label = metric.map(Metric::label);
         let mut row = vec![Cell::new(label.unwrap_or(&counter.id))];
-        let values = [counter.average, counter.minimum, counter.maximum];
+        // What is the largest of a time has no average over times.
+        let is_largest = metric.is_some_and(|metric| metric.merge() == Merge::Max);
+        let average = if is_largest {
+            f64::NAN
+        } else {
+            counter.average
+        };
+        let values = [average, counter.minimum, counter.maximum];
         row.extend(values.map(|value| Cell::new(quantity(value, counter.unit))));
         table.push(row);
     }
@@ -84,4 +92,27 @@ fn describe(device: &DeviceResult) -> String {
         .filter(|part| !part.trim().is_empty())
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::result::CounterSummary;
+
+    #[test]
+    fn the_largest_of_a_time_has_no_average() {
+        let counter = |metric: Metric| CounterSummary {
+            id: metric.id().into_owned(),
+            unit: metric.unit(),
+            average: 80.7,
+            minimum: 80.7,
+            maximum: 80.7,
+        };
+        let mut result = RunResult::default();
+        result.host.counters = [Metric::LongestPause, Metric::CpuBusy].map(counter).into();
+        let table = counters_table(&result);
+        let averages = table.rows.iter().map(|row| row[1].text.as_str());
+        assert_eq!(averages.collect::<Vec<_>>(), ["-", "80.7 %"]);
+        assert_eq!(table.rows[0][3].text, "80.7 ms");
+    }
 }
