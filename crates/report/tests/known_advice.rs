@@ -3,7 +3,6 @@
 mod expected;
 
 use expected::expect;
-use measure::display::Contribution;
 use measure::metric::Metric;
 use measure::result::{
     ArrayResult, Cause, CauseId, Check, CheckId, CounterSummary, DatabaseFigures, DatabaseResult,
@@ -11,6 +10,7 @@ use measure::result::{
     ServerResult, SteadyState, Verdict,
 };
 use report::advice::advice;
+use report::run::Run;
 
 type Change = fn(&mut RunResult);
 
@@ -426,7 +426,7 @@ fn each_rule_speaks_beyond_its_limit_and_not_at_it() {
         let mut result = quiet();
         change(&mut result);
         text += &format!("{name}\n");
-        for one in advice(&result, &Contribution::default()) {
+        for one in advice(&Run::from_result("", result)) {
             text += &format!("  {}: {}\n    {}\n", one.id.0, one.title, one.text);
         }
     }
