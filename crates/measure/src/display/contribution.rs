@@ -182,7 +182,7 @@ impl AdviceId {
     pub const NO_DEVICE: Self = Self("no-device");
     /// Database reads are slow in the device.
     pub const DEVICE_SLOW: Self = Self("device-slow");
-    /// Database reads are slow because the host's processors are busy.
+    /// Database reads are slow because the host's CPUs are busy.
     pub const HOST_BUSY: Self = Self("host-busy");
     /// Database reads are slow between host and device.
     pub const QUEUE_ABOVE_DEVICE: Self = Self("queue-above-device");
