@@ -4,7 +4,7 @@
 //! RAID 6 groups, 32 KiB at random, 60 % reads, closed loop, write-back cache; then reads that an
 //! SSD tier, a plain SSD group, or the cache serves. Payload: none. Each case warms up until its
 //! cache has been filled several times, then counts MILLIONS of host requests (2 by default).
-//! Prints host requests per second of processor time and of wall time, the peak memory so far, and
+//! Prints host requests per second of CPU time and of wall time, the peak memory so far, and
 //! the rate and latency inside the model.
 
 use std::time::{Duration, Instant};
@@ -261,7 +261,7 @@ fn measure(case: &Case, requests: u64) -> Result<Figures, Box<dyn std::error::Er
     })
 }
 
-/// Time this process has spent on a processor.
+/// Time this process has spent on a CPU.
 fn processor_time() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let spent_ns = text.split(' ').next().and_then(|word| word.parse().ok());

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p array --example disk_speed [--json] [MILLIONS [CASE]]`
 //!
-//! The rate is per second of processor time where the kernel reports it, so that other work on the
+//! The rate is per second of CPU time where the kernel reports it, so that other work on the
 //! machine disturbs it little.
 
 use std::time::Instant;
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Processor time of this thread so far, seconds; `None` where the kernel does not report it.
+/// CPU time of this thread so far, seconds; `None` where the kernel does not report it.
 fn processor_s() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     let on_processor_ns: u64 = text.split_whitespace().next()?.parse().ok()?;

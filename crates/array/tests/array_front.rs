@@ -136,7 +136,7 @@ fn write_latency_ns(array: &mut Array<()>, volume: u16) -> u64 {
 #[test]
 fn a_write_is_acknowledged_from_the_mirrored_cache_and_through_without_a_battery() {
     let mut array = Array::<()>::new(&settings(), 1).expect("the array can be built");
-    // Port 1 us + 1024 B at 1600 MB/s, processor 10 us, link 5 us + 1024 B at 4000 MB/s.
+    // Port 1 us + 1024 B at 1600 MB/s, CPU 10 us, link 5 us + 1024 B at 4000 MB/s.
     assert_eq!(
         write_latency_ns(&mut array, 1),
         1_000 + 640 + 10_000 + 5_000 + 256
@@ -171,7 +171,7 @@ fn a_read_hits_once_it_has_missed() {
     }
     let volume = array.counters().volumes[1];
     assert_eq!((volume.read_misses, volume.read_hits), (1, 2));
-    // Port 1 us, processor 5 us, 1024 B back at 1600 MB/s; a miss waits for a disk besides.
+    // Port 1 us, CPU 5 us, 1024 B back at 1600 MB/s; a miss waits for a disk besides.
     assert_eq!(volume.read_hit_latency_sum_ns, 2 * (1_000 + 5_000 + 640));
     assert_eq!(
         volume.read_miss_latency_sum_ns,

@@ -1,5 +1,5 @@
 //! What our connection to PostgreSQL costs beside that of pgbench, on the same server in the same
-//! run: processor time of the client per transaction, for a question by primary key.
+//! run: CPU time of the client per transaction, for a question by primary key.
 //!
 //! Usage: `driver_cost [SECONDS per turn] [TURNS] [CONNECTIONS] [RATE]`. It makes a server of its own
 //! in a temporary directory, fills pgbench's tables, and lets both work in turns. All of our
@@ -214,14 +214,14 @@ async fn our_user(
     Ok(done)
 }
 
-/// Processor time of this process and of its threads, from /proc: user and system in clock ticks
+/// CPU time of this process and of its threads, from /proc: user and system in clock ticks
 /// would be too coarse, so it is the scheduler's own sum over all threads that live.
 fn own_microseconds() -> Result<f64, Failure> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Ok(time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3)
 }
 
-/// Processor time of the programs that we have run and waited for, in hundredths of a second.
+/// CPU time of the programs that we have run and waited for, in hundredths of a second.
 fn children_microseconds() -> Result<f64, Failure> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     // The name in brackets may hold spaces; what follows it is field 3.

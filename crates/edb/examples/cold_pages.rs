@@ -1,5 +1,5 @@
 //! How long it takes to find a key in a page, and to verify a page, when the pages are too many for
-//! the processor's cache.
+//! the CPU's cache.
 //!
 //! Prints one JSON line: nanoseconds for finding a key on a page of a mail index, for finding one on
 //! a page of rows, and for verifying a page; of each the fastest round and the median round.

@@ -3,7 +3,7 @@
 //! database must have been closed; its log goes to a directory of its own beside it, which must be
 //! empty.
 //!
-//! Prints device reads per second, lookups for each of them, and processor time for each.
+//! Prints device reads per second, lookups for each of them, and CPU time for each.
 
 use config::ByteSize;
 use edb::settings::Engine;

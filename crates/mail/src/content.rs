@@ -10,7 +10,7 @@
 use std::rc::Rc;
 use workload::random::{SeededRng, derive, mix};
 
-/// Words in the pool: 1 MiB, which stays in a processor's cache.
+/// Words in the pool: 1 MiB, which stays in a CPU's cache.
 const POOL_WORDS: usize = 1 << 17;
 /// Bytes that are made with one place and one number.
 const SEGMENT_BYTES: usize = 64 * 1024;

@@ -4,7 +4,7 @@
 //! adds what the HDR structure does not keep exactly: the sum (for a true average), the longest
 //! value, and how many values were above the range.
 //!
-//! The HDR structure takes 16 KiB and more, most of which no processor cache holds. Latencies are
+//! The HDR structure takes 16 KiB and more, most of which no CPU cache holds. Latencies are
 //! therefore noted in a row first and entered a few hundred at a time: what is counted for a second
 //! and then merged elsewhere never needs the structure at all.
 

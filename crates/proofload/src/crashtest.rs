@@ -1,4 +1,4 @@
-//! Crash tests of the storage engine: many seeds, on all processors.
+//! Crash tests of the storage engine: many seeds, on all CPUs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -48,7 +48,7 @@ struct Chunk {
 }
 
 /// Simulates seeds until one fails, all are done or somebody asks to `stop`, on up to `jobs` threads
-/// (as many as there are processors without a number).
+/// (as many as there are CPUs without a number).
 ///
 /// # Errors
 /// If the seeds go beyond the largest number that there is.

@@ -17,7 +17,7 @@ pub struct StudyOptions {
     pub settings: Vec<Setting>,
     /// Leave out the blind predictions.
     pub no_blind: bool,
-    /// Cases predicted at once; as many as there are processors when absent.
+    /// Cases predicted at once; as many as there are CPUs when absent.
     pub jobs: Option<usize>,
     /// Directory for the results; one with a new name below `proofload-runs` when absent.
     pub out: Option<PathBuf>,

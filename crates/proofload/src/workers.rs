@@ -1,4 +1,4 @@
-//! Computes many independent items at once, on all processors.
+//! Computes many independent items at once, on all CPUs.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -12,7 +12,7 @@ use execution::Error;
 /// How often progress is reported.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The number of processors.
+/// The number of CPUs.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,7 +1,7 @@
 //! The figures in the shape of fio's JSON output, for programs that plot or collect that.
 //!
 //! Each database is a job with its reads and writes; its log is a job with its writes. Fields that
-//! a run does not measure (smallest latency, standard deviation, submission latency, processor
+//! a run does not measure (smallest latency, standard deviation, submission latency, CPU
 //! time of a job) are left out, never invented. Sources of the names: fio's HOWTO, "Normal output
 //! and JSON"; bandwidth `bw` is in KiB/s, `runtime` in milliseconds.
 

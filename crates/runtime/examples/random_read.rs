@@ -1,5 +1,5 @@
 //! Random direct reads of a file, to compare with other tools:
-//! `random_read FILE DEPTH SECONDS [BLOCK_BYTES]`. Prints requests per second, processor time per
+//! `random_read FILE DEPTH SECONDS [BLOCK_BYTES]`. Prints requests per second, CPU time per
 //! request and the mean latency.
 
 use rand::{RngExt, SeedableRng};
@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Processor time of this process so far, in nanoseconds.
+/// CPU time of this process so far, in nanoseconds.
 fn processor_ns() -> Result<u64, Box<dyn std::error::Error>> {
     let schedstat = std::fs::read_to_string("/proc/self/schedstat")?;
     Ok(schedstat.split(' ').next().unwrap_or_default().parse()?)

@@ -33,7 +33,7 @@ pub struct ArrayCounters {
 pub struct ControllerCounters {
     /// Whether it is online, as it does until a fault takes it out of service.
     pub online: bool,
-    /// Its processor, which every command passes.
+    /// Its CPU, which every command passes.
     pub processor: SerialCounters,
     /// The link to its partner.
     pub link: SerialCounters,

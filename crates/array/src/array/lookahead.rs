@@ -35,7 +35,7 @@ impl Lookahead {
 }
 
 impl<P: Payload> Array<P> {
-    /// Has the processor fetch what a request will be looked up in by the time it is served.
+    /// Has the CPU fetch what a request will be looked up in by the time it is served.
     #[inline]
     pub(super) fn prefetch(&self, extent: VolumeExtent) {
         let volume = &self.volumes[extent.volume];
@@ -46,7 +46,7 @@ impl<P: Payload> Array<P> {
             .prefetch(volume.pool, extent.volume, extent.first_sector);
     }
 
-    /// What [`Array::prefetch`] has asked for is there by now: has the processor fetch what that
+    /// What [`Array::prefetch`] has asked for is there by now: has the CPU fetch what that
     /// leads to.
     #[inline]
     fn prefetch_further(&self, extent: VolumeExtent) {

@@ -9,7 +9,7 @@
 //!
 //! What happens to a request goes through several of them:
 //!
-//! - [`path`]: ports, processors and the link, on the way in and out.
+//! - [`path`]: ports, CPUs and the link, on the way in and out.
 //! - [`read`], [`write`], [`flush`]: what the owner of a volume does with a request.
 //! - [`destage`]: from the cache to the disks.
 //! - [`failover`]: what breaks and is repaired.

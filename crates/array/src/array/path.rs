@@ -1,4 +1,4 @@
-//! The path of a host request: ports, processors and the link on its way in and out.
+//! The path of a host request: ports, CPUs and the link on its way in and out.
 
 use crate::controller::Ticket;
 use crate::host::{HostError, HostOperation};

@@ -78,7 +78,7 @@ impl<P: Payload> Array<P> {
         }
     }
 
-    /// The time of a miss at the processor has passed: fetches what the cache lacks by now.
+    /// The time of a miss at the CPU has passed: fetches what the cache lacks by now.
     pub(super) fn fetch_missing(&mut self, now_ns: u64, id: u32) {
         let request = &self.requests[id];
         let extent = request.extent;

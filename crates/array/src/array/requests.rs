@@ -16,15 +16,15 @@ pub(super) enum Stage {
     Free,
     /// On the inbound lane of a port.
     Arriving,
-    /// At the processor of a controller that does not own the volume.
+    /// At the CPU of a controller that does not own the volume.
     Forwarding,
     /// On the link to the owner.
     Crossing,
     /// Before a volume that no controller serves for the moment.
     Waiting,
-    /// At the owner's processor.
+    /// At the owner's CPU.
     Serving,
-    /// At the owner's processor once more: the cache does not hold what is asked for.
+    /// At the owner's CPU once more: the cache does not hold what is asked for.
     Missing,
     /// In the cache or at the back end.
     Working,

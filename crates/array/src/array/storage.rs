@@ -143,13 +143,13 @@ impl<P: Payload> Storage<P> {
         self.pools[usize::from(pool)].fail_over();
     }
 
-    /// Has the processor fetch what a request at that sector will be looked up in.
+    /// Has the CPU fetch what a request at that sector will be looked up in.
     #[inline]
     pub fn prefetch(&self, pool: u16, volume: u16, sector: u64) {
         self.pools[usize::from(pool)].prefetch(VolumeId(volume), sector);
     }
 
-    /// Has the processor fetch what the lookup of that sector leads to.
+    /// Has the CPU fetch what the lookup of that sector leads to.
     #[inline]
     pub fn prefetch_slot(&self, pool: u16, volume: u16, sector: u64) {
         self.pools[usize::from(pool)].prefetch_slot(VolumeId(volume), sector);

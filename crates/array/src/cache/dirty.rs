@@ -29,7 +29,7 @@ struct Unit {
     sequential_writes: u32,
 }
 
-/// How far ahead the processor is asked for units that will go to disk, and for their lines.
+/// How far ahead the CPU is asked for units that will go to disk, and for their lines.
 const UNITS_AHEAD: usize = 6;
 const LINES_AHEAD: usize = 3;
 
@@ -73,14 +73,14 @@ impl DirtyUnits {
         slot
     }
 
-    /// Has the processor fetch what [`DirtyUnits::note_dirty`] will look at for `key`.
+    /// Has the CPU fetch what [`DirtyUnits::note_dirty`] will look at for `key`.
     #[inline]
     pub fn prefetch(&self, key: u64) {
         self.index.prefetch(key);
     }
 
     /// The first dirty line of the unit a few places behind the oldest by age, if it has any. Has
-    /// the processor fetch where that unit's key is kept, and what is known of a unit further behind.
+    /// the CPU fetch where that unit's key is kept, and what is known of a unit further behind.
     #[inline]
     pub fn first_line_behind(&self) -> Option<u32> {
         if let Some(&(_, slot)) = self.by_age.get(UNITS_AHEAD) {

@@ -20,7 +20,7 @@ const EMPTY: Entry = Entry {
     slot: NONE,
 };
 
-/// A search in a table that is half full ends after one to five probes, and the processor guesses
+/// A search in a table that is half full ends after one to five probes, and the CPU guesses
 /// wrongly when; with a quarter in use it nearly always ends at the first.
 const ENTRIES_PER_SLOT: usize = 4;
 
@@ -66,7 +66,7 @@ impl KeyIndex {
         self.entries.len() - 1
     }
 
-    /// Has the processor fetch what [`KeyIndex::find`] will look at for `key`. Tables of large
+    /// Has the CPU fetch what [`KeyIndex::find`] will look at for `key`. Tables of large
     /// caches lie in main memory, and there is much to do until a request gets to its look-up.
     #[inline]
     pub fn prefetch(&self, key: u64) {

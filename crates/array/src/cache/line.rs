@@ -35,7 +35,7 @@ pub(crate) fn for_runs(mut bits: Sectors, mut run: impl FnMut(u32, u32)) {
 /// One line. It belongs to the stretch of a volume that its key names.
 ///
 /// What replacement, hits and most writes look at comes first, so that it lies in one line of the
-/// processor's cache. Whether there are sectors on their way is in two flags; only when there
+/// CPU's cache. Whether there are sectors on their way is in two flags; only when there
 /// is any the second line is looked at.
 #[derive(Debug, Clone)]
 #[repr(C, align(128))]

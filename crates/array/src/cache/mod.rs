@@ -35,7 +35,7 @@ use line::NO_KEY;
 use line::NOWHERE;
 use recency::Recency;
 
-/// Lines that will be replaced next: how far ahead the processor is asked for them, and for the
+/// Lines that will be replaced next: how far ahead the CPU is asked for them, and for the
 /// places of their keys.
 const LINES_AHEAD: usize = 4;
 const KEYS_AHEAD: usize = 1;
@@ -181,13 +181,13 @@ impl<P: Payload> DataCache<P> {
         self.index.find(key, |slot| self.lines[slot as usize].key)
     }
 
-    /// Has the processor fetch what [`DataCache::find`] will look at for `key`.
+    /// Has the CPU fetch what [`DataCache::find`] will look at for `key`.
     #[inline]
     pub fn prefetch(&self, key: u64) {
         self.index.prefetch(key);
     }
 
-    /// Has the processor fetch the line that `key` probably has.
+    /// Has the CPU fetch the line that `key` probably has.
     #[inline]
     pub fn prefetch_line(&self, key: u64) {
         if let Some(slot) = self.index.likely_slot(key) {
@@ -352,7 +352,7 @@ impl<P: Payload> DataCache<P> {
         }
     }
 
-    /// Has the processor fetch what the next destages by age will look at.
+    /// Has the CPU fetch what the next destages by age will look at.
     #[inline]
     pub fn prefetch_destages(&self) {
         if let Some(line) = self.dirty.first_line_behind() {

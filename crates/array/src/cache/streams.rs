@@ -91,7 +91,7 @@ impl Streams {
         if follows(&self.next_sectors[self.last]) {
             return Some(self.last);
         }
-        // Most requests continue none: without a way out the processor compares several at once.
+        // Most requests continue none: without a way out the CPU compares several at once.
         let next_sectors = self.next_sectors.iter();
         let any = next_sectors.fold(false, |any, next| any | follows(next));
         any.then(|| self.next_sectors.iter().position(follows))?

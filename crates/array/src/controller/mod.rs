@@ -1,4 +1,4 @@
-//! Controllers: host ports, the processor that every command passes, ownership of volumes.
+//! Controllers: host ports, the CPU that every command passes, ownership of volumes.
 
 mod availability;
 mod port;
@@ -87,7 +87,7 @@ impl<P: Payload> Controller<P> {
         self.waiting.clear();
     }
 
-    /// Little's law at its ports, its processor and its link, and that its cache is consistent.
+    /// Little's law at its ports, its CPU and its link, and that its cache is consistent.
     ///
     /// # Panics
     ///
@@ -115,7 +115,7 @@ impl<P: Payload> Controller<P> {
     }
 }
 
-/// Processor times of commands, ns.
+/// CPU times of commands, ns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServiceTimes {
     read_ns: f64,

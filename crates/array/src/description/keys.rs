@@ -28,7 +28,7 @@ settings! {
         pub title: String;
         /// The product family whose parameters these are, for people.
         pub family: String = String::new();
-        /// Ports, processors and what connects them.
+        /// Ports, CPUs and what connects them.
         pub controllers: ControllerSettings;
         /// The data cache of each controller.
         pub cache: CacheSettings;

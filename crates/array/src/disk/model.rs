@@ -65,7 +65,7 @@ impl DiskModel {
     }
 
     /// An unused disk of the same make. Tables that depend on the make alone are shared, so the
-    /// second and later disks of an array cost little and keep the processor's caches warm.
+    /// second and later disks of an array cost little and keep the CPU's caches warm.
     pub fn another(&self, seed: u64) -> Self {
         match self {
             Self::HardDisk(disk) => Self::HardDisk(disk.another(seed)),

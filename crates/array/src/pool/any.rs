@@ -40,7 +40,7 @@ impl<P: Payload> Pool<P> {
         either!(self, pool => pool.map(volume, first_sector, sectors, out));
     }
 
-    /// Has the processor fetch what a request at that sector will be looked up in.
+    /// Has the CPU fetch what a request at that sector will be looked up in.
     #[inline]
     pub(crate) fn prefetch(&self, volume: VolumeId, sector: u64) {
         if let Self::Paged(pool) = self {
@@ -48,7 +48,7 @@ impl<P: Payload> Pool<P> {
         }
     }
 
-    /// Has the processor fetch what a request at that sector will find there; to be called once
+    /// Has the CPU fetch what a request at that sector will find there; to be called once
     /// what [`Pool::prefetch`] has asked for is there.
     #[inline]
     pub(crate) fn prefetch_slot(&self, volume: VolumeId, sector: u64) {

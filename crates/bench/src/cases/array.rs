@@ -43,7 +43,7 @@ const ARRAY_GOALS: [Goal; 3] = [
     },
 ];
 
-/// Host requests of a prediction of 24 hours that takes 6 minutes of processor time, by simulated
+/// Host requests of a prediction of 24 hours that takes 6 minutes of CPU time, by simulated
 /// second.
 const DAY_PER_PROCESSOR_SECOND: f64 = 24.0 * 60.0 / 6.0;
 

@@ -39,7 +39,7 @@ struct OpenOrder {
     gain_cents: Option<i64>,
 }
 
-/// Number of orders drawn ahead, so that the processor can prefetch their positions.
+/// Number of orders drawn ahead, so that the CPU can prefetch their positions.
 const AHEAD: usize = 16;
 
 /// A load unit whose orders are being executed.

@@ -59,7 +59,7 @@ settings! {
         pub market: Market = Market::default();
         /// How the database keeps its pages.
         pub database: Database = Database::default();
-        /// The machine of a modelled database: processors, and what else was seen of it.
+        /// The machine of a modelled database: CPUs, and what else was seen of it.
         pub server: Server = Server::default();
         /// Limits of single transactions.
         pub limits: Limits = Limits::default(), key "service_levels";

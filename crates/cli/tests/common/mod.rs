@@ -74,7 +74,7 @@ impl Scratch {
     }
 
     /// As [`Scratch::proofload`], for a run that misses a level: exit status 1. Where other programs keep
-    /// the processors busy the run says so and leaves it open (status 5); it is then repeated.
+    /// the CPUs busy the run says so and leaves it open (status 5); it is then repeated.
     pub fn fails(&self, line: &str) -> Ended {
         let mut words = line.split_whitespace();
         let out = words.find(|word| *word == "--out").and(words.next());

@@ -1,4 +1,4 @@
-//! Simulations on all processors.
+//! Simulations on all CPUs.
 
 use crashtest::{Failure, Totals, run};
 use std::ops::Range;

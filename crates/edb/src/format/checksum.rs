@@ -18,7 +18,7 @@
 //! finds them with two XORs per word: the right one of each pair goes into the accumulator of that
 //! level, the XOR of the pair goes on. The loop runs along the lines, in vectors. Everything inside
 //! a line is settled once, at the end. There is a pass for the vectors of x86 in `x86`, and one that
-//! compilers turn into vectors of other processors.
+//! compilers turn into vectors of other CPUs.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;

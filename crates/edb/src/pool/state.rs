@@ -64,7 +64,7 @@ pub(super) struct Slot<P> {
 pub(super) struct State<P> {
     pub(super) slots: Vec<Option<Slot<P>>>,
     free_slots: Vec<u32>,
-    /// The frames themselves, as the way to a page is a row of reads of memory that no processor
+    /// The frames themselves, as the way to a page is a row of reads of memory that no CPU
     /// cache holds, each of which waits for the one before.
     pub(super) pages: FxHashMap<PageNumber, Rc<Frame<P>>>,
     pub(super) reading: FxHashMap<PageNumber, Rc<Pending>>,

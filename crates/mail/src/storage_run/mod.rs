@@ -113,7 +113,7 @@ impl StorageRun for MailRun {
     }
 }
 
-/// Runs a plan to its end, one thread per processor.
+/// Runs a plan to its end, one thread per CPU.
 fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
     let Begun {
         places,

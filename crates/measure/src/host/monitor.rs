@@ -116,7 +116,7 @@ impl HostMonitor {
         }
     }
 
-    /// The wait of all threads for a processor. One that has ended meanwhile takes its wait with it.
+    /// The wait of all threads for a CPU. One that has ended meanwhile takes its wait with it.
     fn run_queue_delay_ns(&self) -> Option<u64> {
         let threads = fs::read_dir(self.proc.join("self/task")).ok()?;
         let of_one = |thread: fs::DirEntry| {

@@ -1,5 +1,5 @@
 //! Notices when this process does not run although it is due: it was paused, the machine was
-//! suspended, or no processor was free.
+//! suspended, or no CPU was free.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -3,13 +3,13 @@
 /// CPU time of the whole machine since boot, in clock ticks (proc(5), `/proc/stat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuTicks {
-    /// Ticks in which a processor worked.
+    /// Ticks in which a CPU worked.
     pub busy: u64,
-    /// Ticks in which a processor was idle while I/O was outstanding.
+    /// Ticks in which a CPU was idle while I/O was outstanding.
     pub io_wait: u64,
     /// Ticks that a hypervisor gave to other machines; they count as busy, too.
     pub steal: u64,
-    /// All ticks: busy, idle and waiting for I/O, over all processors.
+    /// All ticks: busy, idle and waiting for I/O, over all CPUs.
     pub total: u64,
 }
 
@@ -72,7 +72,7 @@ pub fn swapped_pages(vmstat: &str) -> Option<u64> {
     Some(count("pswpin")? + count("pswpout")?)
 }
 
-/// Nanoseconds that a thread has waited for a processor since it began: the second figure of
+/// Nanoseconds that a thread has waited for a CPU since it began: the second figure of
 /// `schedstat` (kernel documentation, scheduler/sched-stats).
 pub fn run_queue_delay_ns(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().nth(1)?.parse().ok()

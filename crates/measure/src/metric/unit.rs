@@ -42,7 +42,7 @@ units! {
     BytesPerSecond "bytes/s",
     /// A share of a whole, 0 to 100.
     Percent "%",
-    /// A share of one processor, where 100 is one that is busy all the time.
+    /// A share of one CPU, where 100 is one that is busy all the time.
     PercentOfCore "% of one core",
     /// A share of a whole, 0 to 1.
     Fraction "fraction",

@@ -72,7 +72,7 @@ pub struct ArrayController {
     pub received_bytes_per_second: f64,
     /// Bytes to hosts per second.
     pub sent_bytes_per_second: f64,
-    /// Share of the time its processor was busy.
+    /// Share of the time its CPU was busy.
     pub cpu_busy_fraction: f64,
     /// Share of the time its link to the partner was busy.
     pub link_busy_fraction: f64,

@@ -46,15 +46,15 @@ cause_ids! {
     CacheFilling,
     /// The process was paused, or the machine suspended.
     Paused,
-    /// The load generator kept the processors busy.
+    /// The load generator kept the CPUs busy.
     LoadGeneratorBusy,
-    /// The database server kept the processors busy.
+    /// The database server kept the CPUs busy.
     ServerBusy,
-    /// Other programs kept the processors busy.
+    /// Other programs kept the CPUs busy.
     HostBusy,
-    /// Threads of the load generator waited for a processor.
+    /// Threads of the load generator waited for a CPU.
     RunQueue,
-    /// A hypervisor gave the processors to other machines.
+    /// A hypervisor gave the CPUs to other machines.
     CpuSteal,
     /// There was too little memory.
     MemoryPressure,

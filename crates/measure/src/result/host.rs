@@ -14,9 +14,9 @@ pub struct HostResult {
     pub operating_system: String,
     /// Release of the kernel, as `uname -r` prints it.
     pub kernel: String,
-    /// Model name of the processor.
+    /// Model name of the CPU.
     pub cpu_model: String,
-    /// Number of logical processors.
+    /// Number of logical CPUs.
     pub cpus: u64,
     /// Memory of the machine.
     pub memory_bytes: u64,

@@ -53,7 +53,7 @@ pub struct ServerResult {
     pub outages: Vec<OutageResult>,
     /// Downtime in all, in any phase.
     pub downtime_s: f64,
-    /// What limited the load: `storage`, `locks`, `processor`, `nothing` (the users themselves,
+    /// What limited the load: `storage`, `locks`, `cpu`, `nothing` (the users themselves,
     /// or the rate that was asked for), or `unknown`.
     pub bottleneck: String,
     /// The same in sentences, with the figures that say so.
@@ -151,7 +151,7 @@ pub struct TransactionCounts {
 pub struct WaitShare {
     /// The server's own name for it, such as `IO: DataFileRead`; `running` for none.
     pub name: String,
-    /// What it belongs to: `storage`, `locks`, `processor`, `client` or `other`.
+    /// What it belongs to: `storage`, `locks`, `cpu`, `client` or `other`.
     pub class: String,
     /// Share of the samples of busy sessions with this event, in percent.
     pub share_percent: f64,

@@ -1,8 +1,8 @@
-//! Sweeps and searches: many predictions side by side, on all processors.
+//! Sweeps and searches: many predictions side by side, on all CPUs.
 //!
 //! - [`axis`]: a setting and its values, as they are given.
 //! - [`point`]: one prediction of the grid; every one is checked before the first is computed.
-//! - [`compute`]: computes points on all processors, with a run directory for each.
+//! - [`compute`]: computes points on all CPUs, with a run directory for each.
 //! - `search` and [`find`]: the last point that passes, in few rounds, and what that means.
 //! - [`conclude`]: what all of it comes to.
 

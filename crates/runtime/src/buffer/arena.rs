@@ -23,7 +23,7 @@ pub struct BufferArena {
 impl BufferArena {
     /// An arena of `slots` buffers of `slot_bytes` each, a positive multiple of [`BLOCK_BYTES`]. It
     /// is registered with the ring of `handle` if that has one and the limit on locked memory
-    /// allows; if not, everything works the same at a little more processor time.
+    /// allows; if not, everything works the same at a little more CPU time.
     ///
     /// # Errors
     /// If the system does not give that much memory.

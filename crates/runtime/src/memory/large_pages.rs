@@ -1,6 +1,6 @@
 //! The allocator of programs that look things up at random in large tables.
 //!
-//! A table of many megabytes in pages of 4 KiB has more pages than the processor knows the places
+//! A table of many megabytes in pages of 4 KiB has more pages than the CPU knows the places
 //! of, and on a virtual machine each page it does not know costs a walk through two tables of the
 //! kernel's. So large allocations ask the kernel for large pages; what it makes of that is up to
 //! its settings (`/sys/kernel/mm/transparent_hugepage/enabled`).

@@ -126,7 +126,7 @@ impl PageMap {
         (first_page + index as u32, offset as u32)
     }
 
-    /// Has the processor fetch the entry of the page that holds `sector` of `volume`.
+    /// Has the CPU fetch the entry of the page that holds `sector` of `volume`.
     #[inline]
     pub(crate) fn prefetch(&self, volume: VolumeId, sector: u64) {
         let first_page = self.volume(volume).first_page as usize;

@@ -148,7 +148,7 @@ impl GroupSpace {
         )
     }
 
-    /// Has the processor fetch what is known of `slot`.
+    /// Has the CPU fetch what is known of `slot`.
     #[inline]
     pub(crate) fn prefetch(&self, slot: u32) {
         prefetch_index(&self.states, slot as usize);

@@ -142,13 +142,13 @@ impl<P: Payload> PagedPool<P> {
         });
     }
 
-    /// Has the processor fetch the entry of the page that holds `sector`.
+    /// Has the CPU fetch the entry of the page that holds `sector`.
     #[inline]
     pub(crate) fn prefetch(&self, volume: VolumeId, sector: u64) {
         self.map.prefetch(volume, sector);
     }
 
-    /// Has the processor fetch what is known of the slot in which `sector` lies.
+    /// Has the CPU fetch what is known of the slot in which `sector` lies.
     #[inline]
     pub(crate) fn prefetch_slot(&self, volume: VolumeId, sector: u64) {
         let (page, _) = self.map.page_of(volume, sector);

@@ -31,7 +31,7 @@ const IDLE_LIMIT: f64 = 0.5;
 const LEADING: f64 = 0.4;
 /// Share of downtime above which it was the bottleneck.
 const OUTAGE_LIMIT: f64 = 0.05;
-/// CPU utilization from which on the processors are saturated.
+/// CPU utilization from which on the CPUs are saturated.
 const PROCESSORS_FULL_PERCENT: f64 = 90.0;
 
 /// The value of `bottleneck`, and its explanation.

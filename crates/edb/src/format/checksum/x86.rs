@@ -1,7 +1,7 @@
 //! The pass over a block with vector instructions of x86.
 //!
 //! The block is read once, line by line of 64 bytes in ascending order, which is what prefetchers
-//! of processors follow best: a page that has just come from the disk is not in the cache yet.
+//! of CPUs follow best: a page that has just come from the disk is not in the cache yet.
 //! Lines are folded like the rows of the portable pass, sixteen at a time; the sums of the groups
 //! of sixteen are folded once more. Eight lines are left: those of odd number bits 0 to 6, and the
 //! sum of all lines.

@@ -1,6 +1,6 @@
 //! Where on a page a key should be, judging by the keys that its range begins and ends with.
 //!
-//! The pages of a cache are far too many for the processor's cache: each read of a node that lies
+//! The pages of a cache are far too many for the CPU's cache: each read of a node that lies
 //! somewhere else in its page waits for memory. Most keys are numbers in a row or well mixed, so
 //! their place can be estimated to within a few nodes from the header of the page alone.
 

@@ -8,7 +8,7 @@
 //!   tracing is disturbed, and takes it away when it is dropped.
 //! - `files` finds the trace files, also where nobody has mounted them.
 //! - `page` takes the events out of the pages of the kernel's ring buffers, one for each
-//!   processor; `format` and `event` read them; `pairing` joins beginnings and ends.
+//!   CPU; `format` and `event` read them; `pairing` joins beginnings and ends.
 //!
 //! The pages are read as they are: the same events as text cost the kernel and us ten times as
 //! much, which is felt at ten thousand requests a second.
@@ -35,7 +35,7 @@ use files::TraceFiles;
 use page::PageLayout;
 use pairing::Pairing;
 
-/// Room for the events of some seconds of 50,000 requests a second, for each processor.
+/// Room for the events of some seconds of 50,000 requests a second, for each CPU.
 const BUFFER_KIB: usize = 8192;
 const EVENTS: [&str; 2] = ["block_rq_issue", "block_rq_complete"];
 
@@ -65,7 +65,7 @@ pub enum BlockTraceError {
 #[derive(Debug)]
 pub struct BlockTrace {
     // Closed before the instance goes: the kernel keeps one that is being read.
-    /// The pages of each processor.
+    /// The pages of each CPU.
     pipes: Vec<File>,
     _instance: Instance,
     // Closed after the instance is gone, which lies in it.
@@ -76,7 +76,7 @@ pub struct BlockTrace {
     /// Events that may not be taken in yet, with their moments.
     waiting: Vec<(u64, Event)>,
     pairing: Pairing,
-    /// Bytes that the last fetch found at the processor that had most.
+    /// Bytes that the last fetch found at the CPU that had most.
     most_bytes: usize,
 }
 
@@ -113,8 +113,8 @@ impl BlockTrace {
     /// # Errors
     /// The kernel's trace could not be read.
     pub fn poll(&mut self, mut each: impl FnMut(DeviceRequest)) -> io::Result<()> {
-        // A request may begin on one processor and end on another, whose events are read later or
-        // earlier: only what all processors have delivered is taken in.
+        // A request may begin on one CPU and end on another, whose events are read later or
+        // earlier: only what all CPUs have delivered is taken in.
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let covered_until_ns =
             now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
@@ -144,7 +144,7 @@ impl BlockTrace {
         self.most_bytes as f64 / (BUFFER_KIB << 10) as f64
     }
 
-    /// Fetches what the processors recorded.
+    /// Fetches what the CPUs recorded.
     fn fetch(&mut self) -> io::Result<()> {
         self.most_bytes = 0;
         for pipe in &mut self.pipes {
