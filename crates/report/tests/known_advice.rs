@@ -10,7 +10,7 @@ use measure::result::{
     ServerResult, SteadyState, Verdict,
 };
 use report::advice::advice;
-use report::run::Run;
+use report::Run;
 
 type Change = fn(&mut RunResult);
 
