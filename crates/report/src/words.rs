@@ -249,18 +249,8 @@ mod tests {
     #[test]
     fn a_trace_is_replayed_and_neither_passes_nor_fails() {
         for (verdict, complete, word, sentence) in [
-            (
-                Verdict::Pass,
-                true,
-                "REPLAYED",
-                "The trace msn was replayed.",
-            ),
-            (
-                Verdict::Fail,
-                true,
-                "REPLAYED",
-                "The trace msn was replayed.",
-            ),
+            (Verdict::Pass, true, "REPLAYED", "Trace msn was replayed."),
+            (Verdict::Fail, true, "REPLAYED", "Trace msn was replayed."),
             (Verdict::Error, true, "ERROR", "Requests of msn failed."),
             (
                 Verdict::Interrupted,

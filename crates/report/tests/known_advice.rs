@@ -9,8 +9,8 @@ use measure::result::{
     DeviceResult, ErrorKind, ErrorRecord, IoFigures, LatencyFigures, OperationResult, RunResult,
     ServerResult, SteadyState, Verdict,
 };
+use report::Run;
 use report::advice::advice;
-use report::run::Run;
 
 type Change = fn(&mut RunResult);
 
