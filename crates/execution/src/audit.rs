@@ -61,18 +61,26 @@ impl AuditedRun {
         }
     }
 
-    /// Takes the targets with what is on them, as a run with `--reuse` does.
+    /// Takes the targets with what is on them, as a run with `--reuse` does. `doing` is told when
+    /// that takes a while.
     ///
     /// # Errors
     /// When they are in use, or what is on them is not of this profile.
-    pub fn claim(&self, profile: &dyn Profile) -> Result<Claim, Error> {
-        let layout: Layout = storage::survey(&Request {
-            on: &self.on,
-            log_on: &self.log_on,
-            profile,
-            reuse: true,
-            erase_device: false,
-        })?;
+    pub fn claim(
+        &self,
+        profile: &dyn Profile,
+        doing: &mut dyn FnMut(&str),
+    ) -> Result<Claim, Error> {
+        let layout: Layout = storage::survey(
+            &Request {
+                on: &self.on,
+                log_on: &self.log_on,
+                profile,
+                reuse: true,
+                erase_device: false,
+            },
+            doing,
+        )?;
         Ok(Claim::reuse(layout, profile.workload())?)
     }
 }

@@ -42,13 +42,16 @@ impl Setup {
     }
 
     fn survey_of(&self, on: &str, reuse: bool) -> Result<Layout, Refusal> {
-        survey(&Request {
-            on: &[self.path(on)],
-            log_on: &[],
-            profile: &self.profile,
-            reuse,
-            erase_device: false,
-        })
+        survey(
+            &Request {
+                on: &[self.path(on)],
+                log_on: &[],
+                profile: &self.profile,
+                reuse,
+                erase_device: false,
+            },
+            &mut |_| {},
+        )
     }
 
     fn make(&self, layout: Layout) -> Result<Claim, Refusal> {

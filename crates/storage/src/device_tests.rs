@@ -33,13 +33,16 @@ fn small() -> MailProfile {
 
 fn survey_device(device: &Path, erase_device: bool) -> Result<Layout, Refusal> {
     let profile = small();
-    survey(&Request {
-        on: &[device.to_owned()],
-        log_on: &[],
-        profile: &profile,
-        reuse: false,
-        erase_device,
-    })
+    survey(
+        &Request {
+            on: &[device.to_owned()],
+            log_on: &[],
+            profile: &profile,
+            reuse: false,
+            erase_device,
+        },
+        &mut |_| {},
+    )
 }
 
 fn refusal(device: &Path, erase_device: bool) -> String {
@@ -191,13 +194,16 @@ fn a_device_takes_one_database_only() {
     let device = loop_device!(&image, &[]);
     let mut profile = MailProfile::default();
     profile.mail.scale_to(ByteSize::mib(32));
-    let failure = survey(&Request {
-        on: &[device.path().to_owned()],
-        log_on: &[],
-        profile: &profile,
-        reuse: false,
-        erase_device: false,
-    });
+    let failure = survey(
+        &Request {
+            on: &[device.path().to_owned()],
+            log_on: &[],
+            profile: &profile,
+            reuse: false,
+            erase_device: false,
+        },
+        &mut |_| {},
+    );
     let failure = failure.unwrap_err();
     assert_eq!(crate::testing::exit_status(&failure), 2);
     assert!(

@@ -9,6 +9,7 @@ use rustix::fs::{Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
 use crate::marker::{MARKER_NAME, Marker};
+use crate::under_way::Wait;
 use crate::{Request, Target, in_use, memory, target};
 use workload::Refusal;
 
@@ -19,12 +20,14 @@ const PROBE_NAME: &str = ".proofload-probe";
 const LOST_AND_FOUND: &str = "lost+found";
 
 /// Checks what can be known without a trial. `names` are the directories that would be made. With
-/// `--reuse` the lock on the kept databases is the result.
+/// `--reuse` the lock on the kept databases is the result, and no requests of a killed run are under
+/// way on their files.
 pub fn check(
     target: &Target,
     handle: &DirectoryHandle,
     request: &Request<'_>,
     names: &[String],
+    wait: &mut Wait<'_>,
 ) -> Result<Option<FileLock>, Refusal> {
     check_writable(target, handle)?;
     refuse_inside(target)?;
@@ -33,6 +36,12 @@ pub fn check(
     if request.reuse {
         let (marker, lock) = locked.ok_or_else(|| nothing_kept(target))?;
         check_reuse(target, &found, &marker, request, names)?;
+        for name in names {
+            // One that is not as it was made is refused when it is taken over.
+            if let Ok(directory) = handle.open_directory(name) {
+                wait.on_files_in(&directory)?;
+            }
+        }
         return Ok(Some(lock));
     }
     if let Some((marker, _lock)) = locked {

@@ -4,7 +4,8 @@
 //! gives a [`Layout`] or the one sentence that says what is in the way. [`target`] finds out what a
 //! path is, [`directory`] and [`device`] whether it may be used, [`space`] whether everything fits.
 //! [`marker`] is the file by which Proofload knows its own directories again; its lock is held by
-//! the run that uses them. [`claim`] makes and removes what a run needs on its targets.
+//! the run that uses them. [`under_way`] waits for the requests of a run that was killed. [`claim`]
+//! makes and removes what a run needs on its targets.
 
 mod claim;
 mod device;
@@ -16,6 +17,7 @@ mod memory;
 mod signature;
 pub mod space;
 mod target;
+mod under_way;
 
 #[cfg(test)]
 mod claim_tests;
@@ -34,10 +36,12 @@ use runtime::host::DirectoryHandle;
 use workload::{DatabaseNeeds, Profile, Refusal, StorageNeeds};
 
 use marker::Marker;
+use under_way::Wait;
 
 pub use claim::{Claim, ClaimedDirectory};
 pub use in_use::lock_target_of;
 pub use target::{Target, TargetKind};
+pub use under_way::wait_for_requests;
 
 /// What the user asked for.
 #[derive(Clone, Copy, Debug)]
@@ -97,8 +101,9 @@ impl Place {
 }
 
 /// Looks at the targets and decides what goes where. Writes nothing, except that a file system
-/// without unnamed files sees an empty probe file come and go.
-pub fn survey(request: &Request<'_>) -> Result<Layout, Refusal> {
+/// without unnamed files sees an empty probe file come and go. With `--reuse` and on block
+/// devices it waits for the requests of a killed run; `notify` is told when that takes a while.
+pub fn survey(request: &Request<'_>, notify: &mut dyn FnMut(&str)) -> Result<Layout, Refusal> {
     let on = targets(request.on, "--on")?;
     let log_on = targets(request.log_on, "--log-on")?;
     let needs = request.profile.storage_needs();
@@ -108,13 +113,15 @@ pub fn survey(request: &Request<'_>) -> Result<Layout, Refusal> {
     };
     refuse_idle(&layout)?;
     refuse_nested(&layout.targets)?;
+    let mut wait = Wait::begin(notify);
     for index in 0..layout.targets.len() {
         let names = layout.names_on(index);
         let target = &mut layout.targets[index];
         let lock = match &target.handle {
-            Some(handle) => directory::check(target, handle, request, &names)?,
+            Some(handle) => directory::check(target, handle, request, &names, &mut wait)?,
             None => {
                 let lock = device::lock(target)?;
+                wait.on(&lock, &target.given)?;
                 device::check(target, request.reuse, request.erase_device)?;
                 Some(lock)
             }

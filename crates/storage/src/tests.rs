@@ -41,13 +41,16 @@ fn on(paths: &[&Path]) -> Try {
 
 impl Try {
     fn survey(&self) -> Result<Layout, Refusal> {
-        survey(&Request {
-            on: &self.on,
-            log_on: &self.log_on,
-            profile: &self.profile,
-            reuse: self.reuse,
-            erase_device: false,
-        })
+        survey(
+            &Request {
+                on: &self.on,
+                log_on: &self.log_on,
+                profile: &self.profile,
+                reuse: self.reuse,
+                erase_device: false,
+            },
+            &mut |_| {},
+        )
     }
 
     /// The message with its help; panics when nothing was refused.

@@ -71,13 +71,16 @@ pub(super) fn survey(
     if matches!(target, Target::PostgreSql(_) | Target::MariaDb(_)) {
         return Ok(None);
     }
-    storage::survey(&Request {
-        on: &options.on,
-        log_on: &options.log_on,
-        profile,
-        reuse: options.reuse,
-        erase_device: false,
-    })
+    storage::survey(
+        &Request {
+            on: &options.on,
+            log_on: &options.log_on,
+            profile,
+            reuse: options.reuse,
+            erase_device: false,
+        },
+        &mut |text| options.notify(text),
+    )
     .map(Some)
     .map_err(Error::from)
 }

@@ -9,6 +9,7 @@ use proofload::{Error, Key, Scenario, Value};
 use super::load::LoadOptions;
 use super::output::OutputOptions;
 use super::witness::WitnessArgs;
+use crate::print::notify;
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -115,6 +116,7 @@ impl RunOptions {
             array_cache_bytes: self.array_cache.map(ByteSize::bytes),
             allow_cached: self.allow_cached,
             build_only: self.build_only,
+            notify: (!self.output.quiet).then_some(notify),
             witness: self.witness.read()?,
         })
     }

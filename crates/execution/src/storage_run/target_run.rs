@@ -62,13 +62,16 @@ impl TargetRun {
         options: &RunOptions,
         profile: &dyn Profile,
     ) -> Result<Self, Error> {
-        let layout = storage::survey(&Request {
-            on: &options.on,
-            log_on: &options.log_on,
-            profile,
-            reuse: options.reuse,
-            erase_device: options.erase_device,
-        })?;
+        let layout = storage::survey(
+            &Request {
+                on: &options.on,
+                log_on: &options.log_on,
+                profile,
+                reuse: options.reuse,
+                erase_device: options.erase_device,
+            },
+            &mut |text| options.notify(text),
+        )?;
         base::refuse_on_target(&request.output, &layout)?;
         results::check(&request.output)?;
         let targets = match options.reuse {

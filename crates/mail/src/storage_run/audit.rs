@@ -97,7 +97,7 @@ pub fn audit(
              cannot be audited.",
         ));
     };
-    let claim = run.claim(profile)?;
+    let claim = run.claim(profile, doing)?;
     let places = Places::of(&claim, false);
     let witnessed = by_database(records);
     let mut tally = Tally {

@@ -5,6 +5,7 @@ use super::error::OpenError;
 use super::file::HostFile;
 use super::holder::Holder;
 use super::identity::FileIdentity;
+use super::request_file::RequestFile;
 use super::require_reactor;
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
@@ -52,7 +53,8 @@ impl HostFile {
         let device_bytes = rustix::fs::seek(&fd, SeekFrom::End(0))
             .map_err(|errno| OpenError::system(path, errno))?;
         let device_bytes = device_bytes - device_bytes % BLOCK_BYTES as u64;
-        let descriptor = Descriptor::registered(reactor, fd);
-        Ok(Self::new(descriptor, path, Some(device_bytes), None))
+        let file = RequestFile::for_writing(fd, None);
+        let descriptor = Descriptor::registered(reactor, file);
+        Ok(Self::new(descriptor, path, Some(device_bytes)))
     }
 }

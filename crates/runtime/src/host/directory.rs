@@ -5,10 +5,13 @@ use super::file::HostFile;
 use super::handle::{DirectoryHandle, EntryKind};
 use super::identity::{CreatedFiles, FileIdentity};
 use super::lock::{FileLock, LockError, LockKind};
+use super::request_file::RequestFile;
+use super::request_lock::{REQUESTS_PAUSE, REQUESTS_WAIT_MAX};
 use super::require_reactor;
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
 use crate::file::{Directory, IoError, IoFailure, IoOperation};
+use crate::thread::pause;
 use crate::uring::{Descriptor, InFlight, Memory, Operation, Reactor};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
@@ -17,12 +20,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 const FILE_FLAGS: OFlags = OFlags::RDWR.union(OFlags::DIRECT).union(OFlags::CLOEXEC);
 const READ_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECT).union(OFlags::CLOEXEC);
 
 /// A directory of a file system that does direct I/O. Its files are locked while they are open: for
-/// this process alone, or, in a directory that is only read, against those who write.
+/// this process alone, or, in a directory that is only read, against those who write. Before a
+/// file is opened for writing, the requests of a process that has ended are waited for.
 #[derive(Clone)]
 pub struct HostDirectory {
     reactor: Rc<Reactor>,
@@ -98,7 +103,7 @@ impl HostDirectory {
         }
     }
 
-    fn open_file(&self, name: &str) -> Result<HostFile, IoFailure> {
+    async fn open_file(&self, name: &str) -> Result<HostFile, IoFailure> {
         require_flat(name)?;
         if self.is_read_only {
             let for_lock = self.open_descriptor(name, OFlags::RDONLY | OFlags::CLOEXEC)?;
@@ -106,18 +111,18 @@ impl HostDirectory {
             let file = self.open_descriptor(name, READ_FLAGS)?;
             return self.host_file(name, file, lock);
         }
-        let lock = self.lock(name)?;
+        let lock = self.lock(name).await?;
         let file = self.open_descriptor(name, FILE_FLAGS | OFlags::NOFOLLOW)?;
         self.host_file(name, file, lock)
     }
 
-    fn create_file(&self, name: &str) -> Result<HostFile, IoFailure> {
+    async fn create_file(&self, name: &str) -> Result<HostFile, IoFailure> {
         require_flat(name)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let file = self.open_descriptor(name, FILE_FLAGS | flags)?;
         let identity = FileIdentity::of(&file).map_err(failure_of)?;
         self.created.add(identity);
-        let lock = self.lock(name)?;
+        let lock = self.lock(name).await?;
         self.host_file(name, file, lock)
     }
 
@@ -133,11 +138,24 @@ impl HostDirectory {
         })
     }
 
-    /// Locks a file for this process; `None` where its file system has no locks.
-    fn lock(&self, name: &str) -> Result<Option<Arc<FileLock>>, IoFailure> {
+    /// Locks a file for this process, and waits until no requests of a killed one are under way; `None`
+    /// where its file system has no locks.
+    async fn lock(&self, name: &str) -> Result<Option<Arc<FileLock>>, IoFailure> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let for_lock = self.open_descriptor(name, flags)?;
-        usable(FileLock::take_for_process(&for_lock))
+        let lock = usable(FileLock::take_for_process(&for_lock))?;
+        let begun = Instant::now();
+        while lock
+            .as_ref()
+            .is_some_and(|lock| lock.has_requests_of_others())
+        {
+            if begun.elapsed() >= REQUESTS_WAIT_MAX {
+                let text = "requests of a process that has ended are still under way on it";
+                return Err(IoFailure::InUse(text.to_owned()));
+            }
+            pause(REQUESTS_PAUSE).await;
+        }
+        Ok(lock)
     }
 
     /// An open file with its lock, which must be on the same file.
@@ -155,9 +173,12 @@ impl HostDirectory {
             let text = "it was replaced by another file while it was opened";
             return Err(IoFailure::Device(text.to_owned()));
         }
+        let file = match self.is_read_only {
+            true => RequestFile::for_reading(file, lock),
+            false => RequestFile::for_writing(file, lock),
+        };
         let descriptor = Descriptor::registered(Rc::clone(&self.reactor), file);
-        let path = self.path.join(name);
-        Ok(HostFile::new(descriptor, &path, None, lock))
+        Ok(HostFile::new(descriptor, &self.path.join(name), None))
     }
 
     async fn request(&self, operation: Operation, memory: Memory) -> Result<(), IoFailure> {
@@ -241,13 +262,13 @@ impl Directory for HostDirectory {
     type File = HostFile;
 
     async fn create(&self, name: &str) -> Result<HostFile, IoError> {
-        self.create_file(name)
-            .map_err(|failure| self.error(IoOperation::Create, name, failure))
+        let created = self.create_file(name).await;
+        created.map_err(|failure| self.error(IoOperation::Create, name, failure))
     }
 
     async fn open(&self, name: &str) -> Result<HostFile, IoError> {
-        self.open_file(name)
-            .map_err(|failure| self.error(IoOperation::Open, name, failure))
+        let opened = self.open_file(name).await;
+        opened.map_err(|failure| self.error(IoOperation::Open, name, failure))
     }
 
     async fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {

@@ -1,7 +1,6 @@
 //! A real file or block device, read and written past the page cache.
 
 use super::error::failure_of;
-use super::lock::FileLock;
 use crate::buffer::{BLOCK_BYTES, Buffer, SharedBuffer};
 use crate::file::{File, IoError, IoFailure, IoOperation, Persistence};
 use crate::uring::{Descriptor, InFlight, Memory, Operation, Vectors};
@@ -9,7 +8,6 @@ use rustix::io::Errno;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// How often in a row the kernel may ask to try again before that counts as a failure.
 const RETRIES_MAX: u32 = 1000;
@@ -22,19 +20,11 @@ pub struct HostFile {
     opened_as: Rc<PathBuf>,
     /// The size of a block device, which never changes; `None` for a file.
     device_bytes: Option<u64>,
-    /// Ends when the file is closed.
-    _lock: Option<Arc<FileLock>>,
 }
 
 impl HostFile {
-    pub(super) fn new(
-        descriptor: Descriptor,
-        path: &Path,
-        device_bytes: Option<u64>,
-        lock: Option<Arc<FileLock>>,
-    ) -> Self {
+    pub(super) fn new(descriptor: Descriptor, path: &Path, device_bytes: Option<u64>) -> Self {
         Self {
-            _lock: lock,
             descriptor: Rc::new(descriptor),
             opened_as: Rc::new(path.to_owned()),
             device_bytes,

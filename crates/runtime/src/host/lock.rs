@@ -3,6 +3,7 @@
 
 use super::holder::Holder;
 use super::identity::FileIdentity;
+use super::request_lock::requests_are_under_way;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -47,6 +48,8 @@ pub struct FileLock {
     /// a process was killed, and its lock with it.
     file: OwnedFd,
     identity: FileIdentity,
+    /// Whether no requests of others are under way. While this lock lasts, nobody makes new ones.
+    is_free_of_requests: Mutex<bool>,
 }
 
 impl FileLock {
@@ -62,7 +65,13 @@ impl FileLock {
         };
         loop {
             match rustix::fs::flock(&file, operation) {
-                Ok(()) => return Ok(Self { file, identity }),
+                Ok(()) => {
+                    return Ok(Self {
+                        file,
+                        identity,
+                        is_free_of_requests: Mutex::new(false),
+                    });
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => return Err(LockError::InUse(Holder::of_lock(identity))),
                 Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP | Errno::INVAL) => {
@@ -104,6 +113,17 @@ impl FileLock {
                 }
             }
         }
+    }
+
+    /// Whether requests of a process that has ended are under way. Asked before this process opens the
+    /// file for requests of its own, each time.
+    pub(super) fn has_requests_of_others(&self) -> bool {
+        let mut is_free = self
+            .is_free_of_requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *is_free = *is_free || !requests_are_under_way(&self.file);
+        !*is_free
     }
 
     /// The file that is locked.

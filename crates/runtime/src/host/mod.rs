@@ -5,7 +5,8 @@
 //! flush; a file that grows gets its space reserved at once.
 //!
 //! Files that are written are locked ([`FileLock`]), so that two processes never work on the same
-//! ones. [`DirectoryHandle`] is for changes of names that must not be led elsewhere by a link or a
+//! ones, and not while requests of a killed process are under way ([`requests_are_under_way`]).
+//! [`DirectoryHandle`] is for changes of names that must not be led elsewhere by a link or a
 //! mount.
 
 mod any;
@@ -17,6 +18,8 @@ mod handle;
 mod holder;
 mod identity;
 mod lock;
+mod request_file;
+mod request_lock;
 
 pub use any::{AnyDirectory, AnyFile};
 pub use directory::HostDirectory;
@@ -26,6 +29,7 @@ pub use handle::{DirectoryHandle, Entry, EntryKind};
 pub use holder::Holder;
 pub use identity::{CreatedFiles, FileIdentity};
 pub use lock::{FileLock, LockError, LockKind};
+pub use request_lock::{REQUESTS_PAUSE, REQUESTS_WAIT_MAX, requests_are_under_way};
 
 use crate::executor::Handle;
 use crate::uring::Reactor;

@@ -10,14 +10,14 @@ use edb::format::database_header::{DatabaseState, Writer};
 use edb::settings::{Engine, Maintenance, TornPages};
 use edb::{Database, EngineError, EngineSettings, RecoveryReport};
 use measure::units;
-use runtime::host::LockKind;
+use runtime::host::{DirectoryHandle, LockKind};
 use runtime::trace::NoObserver;
 use runtime::{HostDirectory, Runtime};
 
 use super::open::{lock, missing, open, unusable};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
-use crate::print::print;
+use crate::print::{notify, print};
 
 /// Applies the log of a database and closes it.
 pub(super) fn run(
@@ -36,6 +36,11 @@ pub(super) fn run(
         ));
     }
     let _lock = lock(path, LockKind::Exclusive)?;
+    let found_log = log.map(Path::to_owned).or_else(|| log_directory(path));
+    let directories = [Some(directory_of(path)), found_log.as_deref()];
+    for directory in directories.into_iter().flatten() {
+        wait_for_requests(directory)?;
+    }
     let file = open(runtime, path)?;
     let found = runtime.block_on(async move { info(&file, false).await });
     let header = found.map_err(|error| unusable(&error))?.header;
@@ -59,10 +64,7 @@ pub(super) fn run(
         }
         DatabaseState::Dirty => {}
     }
-    let log = match log {
-        Some(log) => log.to_owned(),
-        None => log_directory(path).ok_or_else(|| no_log(path))?,
-    };
+    let log = found_log.ok_or_else(|| no_log(path))?;
     let settings = settings(header.page_size_bytes);
     let report = recover(runtime, path, &log, settings)?;
     print(&describe(path, &log, &report))
@@ -71,16 +73,31 @@ pub(super) fn run(
 /// Where this program keeps the log of a database: beside it, or in the directory that goes with
 /// the database's.
 pub(super) fn log_directory(path: &Path) -> Option<PathBuf> {
-    let own = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let own = directory_of(path);
     if has_log(own) {
         return Some(own.to_owned());
     }
     let number = path.file_stem()?.to_str()?.rsplit_once('-')?.1;
     let above = own.canonicalize().ok()?.parent()?.to_owned();
     Some(above.join(format!("log-{number}"))).filter(|beside| has_log(beside))
+}
+
+/// Waits for what a killed run has under way on the files of a directory.
+fn wait_for_requests(directory: &Path) -> Result<(), CommandError> {
+    // One that cannot be opened is refused when it is used.
+    let Ok(directory) = DirectoryHandle::open(directory) else {
+        return Ok(());
+    };
+    let waited = storage::wait_for_requests(&directory, &mut |text| notify(text));
+    waited.map_err(|error| CommandError::Refused(error.into()))
+}
+
+/// The directory that a file is in.
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 fn has_log(directory: &Path) -> bool {
@@ -122,10 +139,7 @@ fn recover(
     log: &Path,
     settings: EngineSettings,
 ) -> Result<RecoveryReport, CommandError> {
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let parent = directory_of(path);
     let handle = runtime.handle();
     let directory = |path: &Path| {
         HostDirectory::open(&handle, path).map_err(|error| {

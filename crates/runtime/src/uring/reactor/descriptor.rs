@@ -1,33 +1,32 @@
 //! An open file as the ring knows it.
 
 use super::Reactor;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::rc::Rc;
 
-/// A file descriptor, registered with the ring where there is room. Requests hold it, so that it
+/// An open file, registered with the ring where there is room. Requests hold it, so that it
 /// is closed only after the last of them.
 pub(crate) struct Descriptor {
     reactor: Rc<Reactor>,
-    fd: OwnedFd,
+    file: Box<dyn AsFd>,
+    number: i32,
     registered: Option<u32>,
 }
 
 impl Descriptor {
     /// Takes a file into the ring's table.
-    pub(crate) fn registered(reactor: Rc<Reactor>, fd: OwnedFd) -> Self {
-        let registered = reactor.register_file(fd.as_raw_fd());
-        Self {
-            reactor,
-            fd,
-            registered,
-        }
+    pub(crate) fn registered(reactor: Rc<Reactor>, file: impl AsFd + 'static) -> Self {
+        let mut descriptor = Self::unregistered(reactor, file);
+        descriptor.registered = descriptor.reactor.register_file(descriptor.number);
+        descriptor
     }
 
     /// Keeps a file out of the table, for directories: requests that carry names cannot use it.
-    pub(crate) fn unregistered(reactor: Rc<Reactor>, fd: OwnedFd) -> Self {
+    pub(crate) fn unregistered(reactor: Rc<Reactor>, file: impl AsFd + 'static) -> Self {
         Self {
             reactor,
-            fd,
+            number: file.as_fd().as_raw_fd(),
+            file: Box::new(file),
             registered: None,
         }
     }
@@ -37,12 +36,12 @@ impl Descriptor {
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.file.as_fd()
     }
 
     /// The path of the file, as the kernel knows it now.
     pub(crate) fn name(&self) -> String {
-        let link = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+        let link = format!("/proc/self/fd/{}", self.number);
         let path = std::fs::read_link(link);
         path.map_or_else(|_| "a file".to_owned(), |path| path.display().to_string())
     }
@@ -51,7 +50,7 @@ impl Descriptor {
     pub(super) fn ring_number(&self) -> i32 {
         match self.registered {
             Some(index) => index as i32, // The table is far smaller than i32::MAX.
-            None => self.fd.as_raw_fd(),
+            None => self.number,
         }
     }
 
