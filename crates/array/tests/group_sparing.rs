@@ -76,11 +76,11 @@ fn disks_may_fail_one_after_the_other_while_there_is_room() {
             );
             let grown = written(&backend).into_iter().zip(before);
             let grown: Vec<u64> = grown.map(|(after, before)| after - before).collect();
-            let takers = grown.iter().filter(|&&sectors| sectors > 0).count();
+            let replacements = grown.iter().filter(|&&sectors| sectors > 0).count();
             // The other disk of a pair takes no copy of what it holds already.
             let all = 8 - failed - usize::from(level == "vraid1");
             assert!(
-                takers >= all,
+                replacements >= all,
                 "{level}: all that are left take a share: {grown:?}"
             );
             assert_eq!(grown[usize::from(disk)], 0);

@@ -14,7 +14,7 @@ fn words_of_tables_stay_whole_however_narrow_the_terminal_is() {
         "on flash",
     ];
     let cells = ["12", "inconclusive", "1,044.5", "100", "73 % of pages"];
-    let mut table = Table::new(heads.map(|head| Column::text(head)).to_vec());
+    let mut table = Table::new(heads.map(Column::text).to_vec());
     for column in &mut table.columns {
         column.unit = "unit".to_owned();
     }
