@@ -1,5 +1,6 @@
 //! The command `proofload`: options, the live display, and exit statuses.
 
+mod answer;
 mod commands;
 mod diagnostics;
 mod error;

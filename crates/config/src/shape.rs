@@ -371,7 +371,7 @@ mod tests {
             assert_eq!(shape.expected(), message);
             assert_eq!(shape.type_name(), type_name, "{message}");
         }
-        // A value that is out of the bounds of its type is told these bounds.
+        // A value that is out of the bounds of its type is refused with these bounds.
         assert_eq!(
             whole(0, most32).bounded(),
             "a whole number from 0 to 4294967295"

@@ -492,7 +492,7 @@ fn errors_within_the_allowance_stand_in_the_reason_of_a_pass() {
 }
 
 #[test]
-fn an_error_that_ended_the_run_is_told_from_those_before_it() {
+fn an_error_that_ended_the_run_is_distinguished_from_those_before_it() {
     let totals = totals(&[10; 5]);
     let error = |file: &str, ended_run| ErrorRecord {
         file: file.to_owned(),

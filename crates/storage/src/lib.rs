@@ -102,7 +102,7 @@ impl Place {
 
 /// Looks at the targets and decides what goes where. Writes nothing, except that a file system
 /// without unnamed files sees an empty probe file come and go. With `--reuse` and on block
-/// devices it waits for the requests of a killed run; `notify` is told when that takes a while.
+/// devices it waits for the requests of a killed run; `notify` hears when that takes a while.
 pub fn survey(request: &Request<'_>, notify: &mut dyn FnMut(&str)) -> Result<Layout, Refusal> {
     let on = targets(request.on, "--on")?;
     let log_on = targets(request.log_on, "--log-on")?;

@@ -14,7 +14,7 @@ use workload::Refusal;
 /// A wait that takes longer is reported.
 const NOTIFY_AFTER: Duration = Duration::from_secs(2);
 
-/// Waits until no requests of a killed run are under way on the files of a directory. `notify` is told
+/// Waits until no requests of a killed run are under way on the files of a directory. `notify` hears
 /// when that takes a while. Files that a process has locked for writing are left to whoever opens them.
 ///
 /// # Errors
@@ -113,7 +113,7 @@ mod tests {
 
     const FILE: &str = "file";
 
-    /// A file that a runtime on another thread has open for requests until it is told to close it. The
+    /// A file that a runtime on another thread has open for requests until it is to close it. The
     /// thread is ready when this returns; `None` where real storage cannot be used.
     fn held(directory: &Path) -> Option<(mpsc::Sender<()>, std::thread::JoinHandle<()>)> {
         let path = directory.to_owned();
@@ -144,9 +144,9 @@ mod tests {
         };
         let path = root.path().join(FILE);
         let file = File::open(&path).expect("the file");
-        let mut told = Vec::new();
+        let mut notified = Vec::new();
         let mut notify = |text: &str| {
-            told.push(text.to_owned());
+            notified.push(text.to_owned());
             let _ = close.send(());
         };
         let mut wait = Wait {
@@ -159,7 +159,7 @@ mod tests {
             "waiting for requests of the killed run that are still under way on {}",
             path.display()
         );
-        assert_eq!(told, [expected]);
+        assert_eq!(notified, [expected]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! right; after a commit that was not answered, anything is. The rows of trade updates are compared in
 //! parts that fit into a table of fixed size, for each of which the file is read once.
 
-use super::compare::CompareError;
+use super::compare_error::CompareError;
 use super::records::{self, Kind, RecordFile};
 use crate::error::DatabaseError;
 use crate::session::{Call, Isolation, Session};

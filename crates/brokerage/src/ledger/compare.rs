@@ -4,6 +4,7 @@
 //! table of fixed size, then the next one, for each of which the file is read once.
 
 use super::changes::{compare_maintenance, compare_updates};
+use super::compare_error::CompareError;
 use super::difference::Difference;
 use super::parts::{Part, parts};
 use super::records::{self, Kind, Record};
@@ -18,7 +19,6 @@ use measure::result::AcknowledgedWork;
 use measure::units::{self, count_of};
 use runtime::thread::complete;
 use std::collections::BTreeMap;
-use std::io;
 
 /// Trades in the table: 64 MiB of 4 bytes each.
 const TABLE_TRADES: u64 = 1 << 24;
@@ -61,17 +61,6 @@ static VOLUMES: Statement = Statement {
 
 /// Shares traded of each security, by symbol.
 pub type Volumes = BTreeMap<String, i64>;
-
-/// Why a comparison was not made.
-#[derive(Debug, thiserror::Error)]
-pub enum CompareError {
-    /// The rows could not be read from the database.
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-    /// The file of the ledger failed.
-    #[error("the ledger could not be read: {0}")]
-    File(#[from] io::Error),
-}
 
 /// Reads how many shares of each security were traded.
 ///

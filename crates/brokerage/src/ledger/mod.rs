@@ -18,6 +18,7 @@
 
 mod changes;
 pub mod compare;
+pub mod compare_error;
 mod difference;
 pub mod kept;
 mod parts;

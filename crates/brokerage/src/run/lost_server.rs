@@ -6,7 +6,7 @@ use crate::error::DatabaseError;
 const MOST_ATTEMPTS: u32 = 5;
 
 /// Does `work` on a session, and when the server goes down meanwhile all of it again on a new one;
-/// `lost` is told why before that. `connect` waits for the server.
+/// `lost` gets the reason before that. `connect` waits for the server.
 ///
 /// # Errors
 /// Those of the work and of connecting; a lost connection when the server went down in every attempt.

@@ -8,10 +8,11 @@ use proofload::WORKLOADS;
 use proofload::audit::{AuditReport, AuditRequest};
 use serde_json::json;
 
+use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::AuditOptions;
-use crate::print::{notify, print_answer};
+use crate::print::notify;
 
 /// Recovers the databases of a run and prints what is lost.
 pub fn audit(options: &AuditOptions) -> Result<ExitStatus, CommandError> {

@@ -2,12 +2,12 @@
 
 use proofload::crashtest::{CrashtestOutcome, FaultKind, Seeds, run, trace};
 
+use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live::SeedsView;
 use crate::options::CrashtestOptions;
-use crate::print::print_answer;
 use measure::units;
 
 /// Simulates the seeds and prints what came of them.

@@ -11,12 +11,13 @@ use proofload::{Outcome, WORKLOADS};
 use report::{Run, Style};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live;
 use crate::options::RunOptions;
-use crate::print::{notify, print, print_answer};
+use crate::print::{notify, print};
 
 /// Runs a workload on real storage and prints the verdict.
 pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {

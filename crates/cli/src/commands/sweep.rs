@@ -9,12 +9,13 @@ use proofload::sweep::Prepared;
 use report::Style;
 
 use super::reports::Reports;
+use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live::SweepView;
 use crate::options::PredictOptions;
-use crate::print::{print, print_answer};
+use crate::print::print;
 
 /// The grid as rows for spreadsheets.
 const CSV_FILE: &str = "grid.csv";

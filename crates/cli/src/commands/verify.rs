@@ -8,10 +8,10 @@ use proofload::WORKLOADS;
 use serde_json::json;
 
 use super::run::not_a_run;
+use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::VerifyOptions;
-use crate::print::print_answer;
 
 /// Columns that a value may take in a line.
 const WIDEST_VALUE: usize = 70;

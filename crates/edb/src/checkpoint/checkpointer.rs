@@ -1,6 +1,7 @@
 //! The task that moves the checkpoint.
 
-use super::file::{Checkpoint, CheckpointFile};
+use super::contents::Checkpoint;
+use super::file::CheckpointFile;
 use super::headers::HeaderWriter;
 use crate::integrity::{FileFinding, LastWritten};
 use crate::log::LocalFuture;

@@ -1,6 +1,6 @@
 //! The two copies of a checkpoint as they were found when a database was opened.
 
-use super::file::Checkpoint;
+use super::contents::Checkpoint;
 use crate::format::database_header::{HeaderLogPosition, Signature};
 use crate::integrity::{FileClass, FileFinding, FilePart};
 

@@ -5,12 +5,14 @@
 //!   allow, the database header first. Pages are written back by the pool's own flusher.
 
 mod checkpointer;
+mod contents;
 mod copies;
 mod file;
 mod headers;
 
 pub use checkpointer::{CheckpointSource, Checkpointer};
+pub use contents::Checkpoint;
+pub use file::CheckpointFile;
 pub(crate) use file::read_checkpoint_back;
-pub use file::{Checkpoint, CheckpointFile};
 pub use headers::HeaderWriter;
 pub(crate) use headers::read_header_back;

@@ -250,7 +250,7 @@ mod tests {
         let program = directory.path().join("smartctl");
         let program = program.to_str().unwrap();
         assert_eq!(smartctl(program, "sdb"), None);
-        // Its status tells of the device and not whether it has answered.
+        // Its status is about the device and not whether it has answered.
         fs::write(program, "#!/bin/sh\necho \"$@\"\nexit 4\n").unwrap();
         fs::set_permissions(program, Permissions::from_mode(0o755)).unwrap();
         assert_eq!(

@@ -12,10 +12,10 @@ use runtime::host::LockKind;
 use serde_json::{Value, json};
 
 use super::open::{lock, open, unusable};
+use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::live::bar_left;
-use crate::print::print_answer;
 
 /// Checks each file. Damage in any of them is an integrity failure, reported when all were read.
 pub(super) fn run(

@@ -9,12 +9,12 @@ use proofload::study::Prepared;
 use report::Style;
 
 use super::reports::Reports;
+use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live::StudyView;
 use crate::options::StudyOptions;
-use crate::print::print_answer;
 
 /// The report, in the directory of the results.
 const PAGE_FILE: &str = "report.html";
