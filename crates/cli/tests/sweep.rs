@@ -149,7 +149,7 @@ fn the_least_flash_is_found_over_the_ssds_of_the_pools() {
     let line = tiny(words).replace("nvme-raid10", "msa2050-tier");
     here.proofload(&line.replace("--out out", "--out second"))
         .exits(0)
-        .prints("ssd_count=1 (2 SSDs, 1 in each of 2 disk groups,")
+        .prints("ssd_count=1 (2 SSDs, 1 in each of 2")
         .prints("one that fails loses data");
 }
 

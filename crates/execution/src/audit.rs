@@ -61,7 +61,7 @@ impl AuditedRun {
         }
     }
 
-    /// Takes the targets with what is on them, as a run with `--reuse` does. `doing` is told when
+    /// Takes the targets with what is on them, as a run with `--reuse` does. `doing` hears when
     /// that takes a while.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ pub struct RunOptions {
     pub allow_cached: bool,
     /// Build the databases and keep them, without a run.
     pub build_only: bool,
-    /// Is told what a run waits for before it begins.
+    /// Prints what a run waits for before it begins.
     pub notify: Option<fn(&str)>,
     /// A second machine to which acknowledged transactions are reported.
     #[cfg(feature = "host")]
@@ -32,7 +32,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Tells whoever wants to know what is waited for.
+    /// Reports what is waited for.
     pub fn notify(&self, text: &str) {
         if let Some(notify) = self.notify {
             notify(text);
