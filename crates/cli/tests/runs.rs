@@ -70,7 +70,7 @@ fn a_plan_with_times_comes_before_the_run() {
         "warm-up: until the database caches are 90 % full and the load is steady, 1 s at most",
         "measured phase: 2 s, 8 samples of 250 ms",
         "verification: 48 MiB to read",
-        "in all: 2 s to 4 s",
+        "in all: 3 s to 4 s",
     ] {
         assert!((plan..begin).contains(&place(line)), "{line}");
     }
@@ -132,7 +132,7 @@ fn kept_databases_are_run_on_again() {
     assert!(here.path("out/report.html").exists());
     here.proofload("edb info target/mail-001/mail-001.edb")
         .exits(0)
-        .prints("of 32768 bytes")
+        .prints("of 32,768 bytes")
         .prints("table ");
     here.proofload("edb check target/mail-001/mail-001.edb")
         .exits(0)
@@ -175,7 +175,7 @@ fn a_run_that_is_stopped_in_its_warm_up_says_that_nothing_was_measured() {
     let line = format!("{SMALL} {WIDE} --set run.warm_up.minimum=10m");
     let line = line.replace("warm_up.maximum=1s", "warm_up.maximum=20m");
     let mut running = Running::start(&here, &line);
-    running.wait_until_it_says("the warm-up takes at least 10m");
+    running.wait_until_it_says("the warm-up takes at least 10 min");
     running.signal("INT");
     running
         .end()
