@@ -123,12 +123,15 @@ fn causes_in_samples(result: &RunResult, check: &Check, allowed: f64) -> Vec<Cau
         return Vec::new();
     }
     causes.sort_by_key(|(_, samples, _)| std::cmp::Reverse(*samples));
+    let slow = match check.slow_samples.len() as u64 {
+        listed if listed < check.samples_above => format!("the {} slowest", count(listed)),
+        listed => count(listed),
+    };
     let text = |(cause, samples, begins_s): (Cause, u64, f64)| Cause {
         text: format!(
-            "in {} of {} samples above the limit, the first of them {begins_s:.0} s after the start of \
-             the run: {}",
+            "in {} of {slow} samples above the limit, the first of them {begins_s:.0} s after the start \
+             of the run: {}",
             count(samples),
-            count(check.slow_samples.len() as u64),
             cause.text
         ),
         ..cause

@@ -446,6 +446,11 @@ fn the_sentence_says_in_how_many_samples_it_was_seen() {
         "{texts:?}"
     );
     assert!(texts[1].starts_with("in 1 of 2 samples"), "{texts:?}");
+    let mut result = with_slow_samples(&[(99.0, 10.0), (99.0, 10.0)], 0.0);
+    result.checks[0].samples_above = 300;
+    attribute(&mut result);
+    let text = &result.causes[0].text;
+    assert!(text.starts_with("in 2 of the 2 slowest samples"), "{text}");
 }
 
 /// A run whose levels were met, and which was not steady though that is required.
