@@ -179,17 +179,17 @@ fn direction(letters: &[u8]) -> Direction {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const ISSUE: &str = "ID: 7\n field:unsigned short common_type; offset:0; size:2; signed:0;\n\
+    pub const ISSUE: &str = "ID: 7\n field:unsigned short common_type; offset:0; size:2; signed:0;\n\
         field:int common_pid; offset:4; size:4; signed:1;\n\
         field:dev_t dev; offset:8; size:4; signed:0;\n\
         field:sector_t sector; offset:16; size:8; signed:0;\n\
         field:unsigned int bytes; offset:24; size:4; signed:0;\n\
         field:char rwbs[8]; offset:28; size:8; signed:0;\n\
         field:char comm[16]; offset:36; size:16; signed:0;\n";
-    const COMPLETE: &str = "ID: 9\n field:unsigned short common_type; offset:0; size:2; signed:0;\n\
+    pub const COMPLETE: &str = "ID: 9\n field:unsigned short common_type; offset:0; size:2; signed:0;\n\
         field:dev_t dev; offset:8; size:4; signed:0;\n\
         field:sector_t sector; offset:16; size:8; signed:0;\n\
         field:int error; offset:24; size:4; signed:1;\n";

@@ -253,23 +253,13 @@ fn write_to(path: &Path, text: &str) -> Result<(), BlockTraceError> {
 
 #[cfg(test)]
 mod tests {
+    use super::event::tests::{COMPLETE, ISSUE};
     use super::*;
     use std::io::Seek;
 
     const HEADER_PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\
         \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\
         \tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
-    const ISSUE: &str = "ID: 7\n field:unsigned short common_type; offset:0; size:2; signed:0;\n\
-        field:int common_pid; offset:4; size:4; signed:1;\n\
-        field:dev_t dev; offset:8; size:4; signed:0;\n\
-        field:sector_t sector; offset:16; size:8; signed:0;\n\
-        field:unsigned int bytes; offset:24; size:4; signed:0;\n\
-        field:char rwbs[8]; offset:28; size:8; signed:0;\n\
-        field:char comm[16]; offset:36; size:16; signed:0;\n";
-    const COMPLETE: &str = "ID: 9\n field:unsigned short common_type; offset:0; size:2; signed:0;\n\
-        field:dev_t dev; offset:8; size:4; signed:0;\n\
-        field:sector_t sector; offset:16; size:8; signed:0;\n\
-        field:int error; offset:24; size:4; signed:1;\n";
     const PAGE_BYTES: usize = 4096;
     const EXTENT: DeviceExtent = DeviceExtent {
         major: 254,
