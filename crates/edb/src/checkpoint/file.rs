@@ -14,6 +14,9 @@ use runtime::{
 };
 use std::rc::Rc;
 
+const MISSING: &str = "the checkpoint file is missing";
+const TOO_SHORT: &str = "the checkpoint file is shorter than it was written";
+
 /// The open checkpoint file.
 pub struct CheckpointFile<F: File> {
     handle: Handle,
@@ -89,12 +92,10 @@ impl<F: File> CheckpointFile<F> {
             copies: [CopyRead::Zero; 2],
         };
         if self.was_missing {
-            return Ok(missing("the checkpoint file is missing"));
+            return Ok(missing(MISSING));
         }
         if self.file.size_bytes().await? < 2 * SEGMENT_BYTES {
-            return Ok(missing(
-                "the checkpoint file is shorter than it was written",
-            ));
+            return Ok(missing(TOO_SHORT));
         }
         let issued_ns = self.handle.now_ns();
         let (bytes, result) = self.file.read(0, Buffer::zeroed(2 * COPY)).await;
@@ -182,12 +183,12 @@ pub(crate) async fn read_checkpoint_back<D: Directory>(
     };
     let file = match directory.open(&name).await {
         Err(error) if error.failure == IoFailure::NotFound => {
-            return missing("the checkpoint file is missing");
+            return missing(MISSING);
         }
         opened => opened?,
     };
     if file.size_bytes().await? < 2 * SEGMENT_BYTES {
-        return missing("the checkpoint file is shorter than it was written");
+        return missing(TOO_SHORT);
     }
     read_back(handle, &file, written).await
 }
