@@ -20,7 +20,7 @@ const LOCKED_BYTE: libc::off_t = 1 << 62;
 /// The longest time to wait for the requests of a process that has ended. The kernel gives most devices
 /// half a minute for a request, and tries again a few times.
 pub const REQUESTS_WAIT_MAX: Duration = Duration::from_secs(600);
-/// The time between two looks whether they are complete.
+/// The time between two checks whether they are complete.
 pub const REQUESTS_PAUSE: Duration = Duration::from_millis(10);
 
 /// Locks an open file that requests go through. Returns whether the file system has such locks.
