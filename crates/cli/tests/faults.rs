@@ -212,15 +212,6 @@ fn log_files_harmed_after_a_kill_are_found_by_recovery() {
     }
 }
 
-const KINDS: [Harm; 6] = [
-    Harm::Flip,
-    Harm::Zero,
-    Harm::Older,
-    Harm::Foreign,
-    Harm::Missing,
-    Harm::Cut,
-];
-
 /// Header and checkpoint of the database below `target`.
 fn header_and_checkpoint(target: &Path) -> [Vec<u8>; 2] {
     [Part::FirstHeader, Part::FirstCheckpoint].map(|part| both_copies(target, part))
@@ -237,7 +228,7 @@ fn headers_and_checkpoints_harmed_at_rest_are_found() {
     assert_eq!(run(&here, &line("1s", "--reuse")).0, Some(0));
     copy(&target, &here.path("saved"));
     let foreign = header_and_checkpoint(&other.path("target"));
-    for kind in KINDS {
+    for &kind in Part::FirstCheckpoint.harms() {
         for part in [
             Part::FirstHeader,
             Part::SecondHeader,
@@ -317,7 +308,7 @@ fn copies_in_mid_run(parts: [Part; 2], kind: Harm, foreign: &[Vec<u8>; 2]) {
 fn headers_and_checkpoints_harmed_in_mid_run_are_found() {
     let (other, _) = foreign_database();
     let foreign = header_and_checkpoint(&other.path("target"));
-    for kind in KINDS {
+    for &kind in Part::FirstCheckpoint.harms() {
         copies_in_mid_run([Part::FirstHeader, Part::FirstCheckpoint], kind, &foreign);
         copies_in_mid_run([Part::SecondHeader, Part::SecondCheckpoint], kind, &foreign);
     }
