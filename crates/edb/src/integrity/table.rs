@@ -44,7 +44,7 @@ pub enum ReadCheck {
     Right,
     /// The page is empty, and nobody has ever written it.
     NeverWritten,
-    /// The bytes are damaged, but a write was under way meanwhile: look again after it.
+    /// The bytes are damaged or zeros, but a write was under way meanwhile: read again after it.
     Disturbed,
     /// It is not what the storage must return.
     Wrong,
@@ -288,15 +288,12 @@ impl VersionTable {
                 }
                 state.judge_other(reading.after, page, dbtime)
             }
-            Contents::Zero => {
-                let may_be = !expected.is_written()
-                    || state.was_valid(reading.after, page, Version::NEVER_WRITTEN);
-                if may_be {
-                    ReadCheck::NeverWritten
-                } else {
-                    ReadCheck::Wrong
-                }
+            Contents::Zero if !expected.is_written() => ReadCheck::NeverWritten,
+            // Written for the first time while the read was under way: the next read must show it.
+            Contents::Zero if state.was_valid(reading.after, page, Version::NEVER_WRITTEN) => {
+                ReadCheck::Disturbed
             }
+            Contents::Zero => ReadCheck::Wrong,
             Contents::Damaged if state.was_disturbed(reading.after, page) => ReadCheck::Disturbed,
             Contents::Damaged => ReadCheck::Wrong,
         }
