@@ -7,7 +7,9 @@
 //!
 //! When the new node would be the very last of the tree, nothing is moved: the new right page
 //! starts empty (ESE's append split), so that ascending insertion fills pages completely and
-//! writes them in order. Otherwise both halves get about the same number of bytes, the new node
+//! writes them in order. Transactions side by side insert ascending keys nearly in order; so on the last leaf
+//! a node that belongs before a few others takes only those along, and what is inserted above
+//! all nodes that stay goes right. Otherwise both halves get about the same number of bytes, the new node
 //! counted in.
 
 use super::content::ContentBuilder;
@@ -15,7 +17,8 @@ use super::find::{Level, Path, find_path};
 use super::operation::{DataChange, PageOperation, compresses, tree_flags};
 use super::step::{Need, Step};
 use crate::format::page::{
-    NodeFlags, PageFlags, PageView, common_prefix_bytes, node_bytes, shortest_separator,
+    NodeFlags, PageFlags, PageView, common_prefix_bytes, lowest_separator, node_bytes,
+    shortest_separator,
 };
 use crate::tree::Page;
 
@@ -59,8 +62,8 @@ struct LeafSplit {
     first_right: usize,
     /// Exclusive upper bound of the left page.
     separator: Vec<u8>,
-    /// Prefix for the right page if it starts empty.
-    append_prefix: usize,
+    /// Prefix for the right page if it is to be filled by insertions in ascending order.
+    append_prefix: Option<usize>,
 }
 
 fn leaf_split(path: &Path, key: &[u8], pending: Pending) -> LeafSplit {
@@ -91,15 +94,19 @@ fn leaf_split(path: &Path, key: &[u8], pending: Pending) -> LeafSplit {
         Some(old) if Some(old) != grows_at => view.space_of(old),
         _ => pending_bytes,
     };
-    let appends = insert_at == Some(count) && view.next() == 0;
-    let left = if appends { count } else { even(total, size) };
+    let appended_at = insert_at.filter(|&at| view.next() == 0 && is_near_end(at, count));
+    let left = appended_at.unwrap_or_else(|| even(total, size));
     let key_of = |virtual_index: usize| match old_index(virtual_index) {
         Some(old) => view.node(old).key(),
         None => key.to_vec(),
     };
     let (last_left, first_right_key) = (key_of(left - 1), key_of(left));
-    let append_prefix = common_prefix_bytes(&last_left, &first_right_key);
-    let separator = shortest_separator(&last_left, &first_right_key).to_vec();
+    // The few nodes that move say less of those to come than the keys on both sides do.
+    let append_prefix = appended_at.map(|_| common_prefix_bytes(&last_left, &first_right_key));
+    let separator = match appended_at {
+        Some(_) => lowest_separator(&last_left, &first_right_key),
+        None => shortest_separator(&last_left, &first_right_key).to_vec(),
+    };
     let first_right = match insert_at {
         Some(at) if at < left => left - 1,
         _ => left,
@@ -109,6 +116,14 @@ fn leaf_split(path: &Path, key: &[u8], pending: Pending) -> LeafSplit {
         separator,
         append_prefix,
     }
+}
+
+/// Nodes that others may have put on the last leaf before one with a lower key that was begun earlier.
+const OVERTAKEN_BY: usize = 16;
+
+/// Whether a node inserted at this place of the last leaf belongs to insertions in ascending order.
+fn is_near_end(at: usize, count: usize) -> bool {
+    at == count || (count - at <= OVERTAKEN_BY && at > count / 2)
 }
 
 /// How many of `total` nodes stay left so that both sides hold about the same bytes.
@@ -134,10 +149,12 @@ fn split_leaf(
     let (count, next) = (view.node_count(), view.next());
     let moved = place.first_right..count;
     let compresses = compresses(view.flags());
-    let prefix = match (compresses, moved.is_empty()) {
+    let prefix = match (compresses, place.append_prefix) {
         (false, _) => Vec::new(),
-        (true, false) => view.best_prefix(moved.clone()),
-        (true, true) => place.separator[..append_prefix(place)].to_vec(),
+        (true, None) => view.best_prefix(moved.clone()),
+        // A shorter one would save nothing.
+        (true, Some(bytes)) if bytes > 2 => place.separator[..bytes].to_vec(),
+        (true, Some(_)) => Vec::new(),
     };
     let flags = tree_flags(view.flags()) | PageFlags::LEAF;
     let mut right = ContentBuilder::new(flags, view.object_id(), prefix);
@@ -163,15 +180,6 @@ fn split_leaf(
         panic!("a leaf that is split has a page above it");
     };
     add_child(step, above, &place.separator, left, new_page)
-}
-
-/// Length of the prefix of a right page that starts empty; none if it would save nothing.
-fn append_prefix(place: &LeafSplit) -> usize {
-    if place.append_prefix > 2 {
-        place.append_prefix
-    } else {
-        0
-    }
 }
 
 /// Gives what stayed on a page the prefix that suits it.

@@ -41,7 +41,7 @@ pub use header::PageFlags;
 pub use key_range::KeyRange;
 pub use node::{Node, NodeFlags, common_prefix_bytes, node_bytes};
 pub use seal::{PageDamage, WrongBit, repair, seal, seal_as_is, verify, wrong_blocks};
-pub use split::{SplitPoint, shortest_separator};
+pub use split::{SplitPoint, lowest_separator, shortest_separator};
 pub use structure::StructureError;
 pub use view::PageView;
 

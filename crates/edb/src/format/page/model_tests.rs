@@ -165,6 +165,9 @@ proptest! {
         assert_same(right.view(), &model[middle..].to_vec());
         let separator = shortest_separator(&model[middle - 1].0, &model[middle].0);
         prop_assert!(separator > model[middle - 1].0.as_slice() && separator <= model[middle].0.as_slice());
+        let lowest = lowest_separator(&model[middle - 1].0, &model[middle].0);
+        prop_assert!(lowest > model[middle - 1].0 && lowest.as_slice() <= separator);
+        prop_assert_eq!(lowest.len(), separator.len());
     }
 
     #[test]

@@ -120,3 +120,20 @@ pub fn shortest_separator<'r>(left: &[u8], right: &'r [u8]) -> &'r [u8] {
     );
     &right[..=common_prefix_bytes(left, right)]
 }
+
+/// The lowest separator that is no longer than [`shortest_separator`]: whatever comes after `left`
+/// and before `right` later, and differs from `left` in these bytes, belongs to the right side.
+///
+/// # Panics
+/// If the keys do not ascend.
+#[must_use]
+pub fn lowest_separator(left: &[u8], right: &[u8]) -> Vec<u8> {
+    let mut lowest = shortest_separator(left, right).to_vec();
+    if let Some(last) = lowest.last_mut() {
+        // The byte of `right` is higher, so there is one after that of `left`.
+        *last = left
+            .get(common_prefix_bytes(left, right))
+            .map_or(0, |&byte| byte + 1);
+    }
+    lowest
+}
