@@ -26,12 +26,42 @@ impl<D: Directory> Transaction<D> {
         core.check()?;
         core.ensure_counters(state).await?;
         let number = state.next_key.get();
+        self.insert_at(state, number, values).await?;
+        Ok(number)
+    }
+
+    /// Adds a row with a number of the caller's choice. Numbers that the engine chooses later are
+    /// above it.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`]; [`EngineError::KeyDuplicate`] if there is a row with this number.
+    pub async fn insert_numbered(
+        &mut self,
+        table: &Table,
+        number: i64,
+        values: &[Value],
+    ) -> Result<(), EngineError> {
+        let (core, state) = (Rc::clone(&self.core), &table.state);
+        core.check()?;
+        core.ensure_counters(state).await?;
+        self.insert_at(state, number, values).await
+    }
+
+    /// Adds a row; the counters of the table are known.
+    async fn insert_at(
+        &mut self,
+        state: &Rc<TableState>,
+        number: i64,
+        values: &[Value],
+    ) -> Result<(), EngineError> {
+        let core = Rc::clone(&self.core);
         let row = encode_row(state, number, values, core.settings.engine.page_bytes())?;
-        state.next_key.set(number.saturating_add(1));
+        let next = number.saturating_add(1).max(state.next_key.get());
+        state.next_key.set(next);
         let open = self.open()?;
         let keep = open.updates.len();
         let result = core.insert_row(open, state, number, &row, values).await;
-        core.finish(open, keep, result).await.map(|()| number)
+        core.finish(open, keep, result).await
     }
 
     /// Gives a row other values; `false` if there is no such row. Long values that are given as

@@ -11,5 +11,6 @@ mod export;
 mod faults;
 mod integrity;
 mod model;
+mod numbered;
 mod page_versions;
 mod torn_pages;
