@@ -220,6 +220,7 @@ impl<D: Directory> EdbHost<D> {
             table: schema::definition(
                 item.short_bytes as usize,
                 item.page_fill_percent.round() as u32,
+                item.indexed,
             ),
             signature: Signature {
                 random: self.plan.database_seed(database) as u32,
@@ -316,8 +317,8 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         if let Some(on_acknowledged) = &self.on_acknowledged {
             acknowledged::observe(database, &engine, on_acknowledged);
         }
-        let short_bytes = self.plan.profile.mail.item.short_bytes as usize;
-        let store = EdbStore::new(engine, &file, short_bytes)?;
+        let maker = self.plan.item_maker(database, state.population.built_rows);
+        let store = EdbStore::new(engine, &file, &maker)?;
         if state.condition == Condition::InUse {
             doing(&format!("counting the messages in {name} again"));
         }

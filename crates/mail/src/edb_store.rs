@@ -1,15 +1,17 @@
 //! Mail items in a database of the engine.
 
-use super::item::Item;
-use super::keys::IndexKey;
+use super::item::{Item, ItemMaker};
 use super::schema::{self, INDEX, TABLE};
-use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use super::session::message_of_row;
+use super::store::{
+    Durability, LongColumn, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
+};
 use edb::Damage;
 use edb::{Commit, Database, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value};
 use measure::result::IntegrityClass;
 use runtime::Directory;
 use workload::controller::host::DatabaseStatistics;
-use workload::failure::Failure;
+use workload::failure::{Failure, FailureKind};
 
 /// An open database of mail items. Clones share it.
 pub struct EdbStore<D: Directory> {
@@ -17,6 +19,7 @@ pub struct EdbStore<D: Directory> {
     table: Table,
     file: String,
     long_position: usize,
+    is_indexed: bool,
 }
 
 impl<D: Directory> Clone for EdbStore<D> {
@@ -26,22 +29,31 @@ impl<D: Directory> Clone for EdbStore<D> {
             table: self.table.clone(),
             file: self.file.clone(),
             long_position: self.long_position,
+            is_indexed: self.is_indexed,
         }
     }
 }
 
 impl<D: Directory> EdbStore<D> {
-    /// The items in an open database. `file` is its file as people know it.
+    /// The items in an open database, as `maker` makes them. `file` is its file as people know it.
     ///
     /// # Errors
-    /// If it has no messages table.
-    pub fn new(database: Database<D>, file: &str, short_bytes: usize) -> Result<Self, Failure> {
+    /// If it has no messages table, or one with other columns or indexes.
+    pub fn new(database: Database<D>, file: &str, maker: &ItemMaker) -> Result<Self, Failure> {
+        let opening = "opening the table";
         let table = database.table(TABLE);
+        let table = table.map_err(|error| Failure::of_engine(&error, file, opening))?;
+        if !schema::describes(table.definition(), maker) {
+            let error = "it has other columns or indexes than the profile asks for; give the same \
+                         settings of mail.item as when it was built";
+            return Err(Failure::new(FailureKind::Internal, file, opening, error));
+        }
         Ok(Self {
-            table: table.map_err(|error| Failure::of_engine(&error, file, "opening the table"))?,
+            table,
             database,
             file: file.to_owned(),
-            long_position: schema::body_position(short_bytes),
+            long_position: schema::body_position(maker.short_bytes),
+            is_indexed: maker.is_indexed,
         })
     }
 
@@ -83,12 +95,15 @@ impl<D: Directory> MailStore for EdbStore<D> {
     async fn find(
         &self,
         transaction: &mut Transaction<D>,
-        key: &IndexKey,
+        at: RowAddress,
         long: LongColumn,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
-        let found = transaction
-            .seek_index(&self.table, INDEX, key, long_values(long))
-            .await;
+        let (table, long) = (&self.table, long_values(long));
+        let found = if self.is_indexed {
+            transaction.seek_index(table, INDEX, &at.key, long).await
+        } else {
+            transaction.get(table, message_of_row(at.row), long).await
+        };
         let found = found.map_err(|error| self.error(&error, "finding a mail item"))?;
         found
             .map(|row| Ok((row.key, self.item_of(row)?)))
@@ -131,7 +146,13 @@ impl<D: Directory> MailStore for EdbStore<D> {
         item: &Item,
     ) -> Result<MessageNumber, StoreError> {
         let values = schema::values(item, Value::Null);
-        let inserted = transaction.insert(&self.table, &values).await;
+        let inserted = if self.is_indexed {
+            transaction.insert(&self.table, &values).await
+        } else {
+            let message = message_of_row(item.row);
+            let inserted = transaction.insert_numbered(&self.table, message, &values);
+            inserted.await.map(|()| message)
+        };
         inserted.map_err(|error| self.error(&error, "inserting a mail item"))
     }
 
@@ -176,9 +197,14 @@ impl<D: Directory> MailStore for EdbStore<D> {
             long_values: long_values(request.long),
             ..ScanOptions::default()
         };
-        let rows = transaction
-            .scan_index(&self.table, INDEX, &request.from, options)
-            .await;
+        let (table, from) = (&self.table, request.from);
+        let rows = if self.is_indexed {
+            let scanned = transaction.scan_index(table, INDEX, &from.key, options);
+            scanned.await
+        } else {
+            let from = message_of_row(from.row);
+            transaction.scan(table, from.., options).await
+        };
         let rows = rows.map_err(|error| self.error(&error, "scanning mail items"))?;
         Ok(rows.len() as u32)
     }

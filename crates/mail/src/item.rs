@@ -2,6 +2,8 @@
 
 use super::content::{ContentSource, Part, RowVersion};
 use super::keys::{IndexKey, RowKeys};
+use super::store::RowAddress;
+use edb::format::long_value::MAX_INTRINSIC_BYTES;
 use workload::random::mix;
 
 /// A row of the messages table, without the message number that the engine gives it.
@@ -40,6 +42,9 @@ pub struct ItemMaker {
     pub short_bytes: usize,
     /// Length of the long column in bytes.
     pub long_bytes: usize,
+    /// Whether there is a secondary index with an entry for each row. Without, the workload numbers the
+    /// rows, and they are found by their numbers.
+    pub is_indexed: bool,
     /// Mailboxes in the database.
     pub mailboxes: u32,
     /// Whether items have contents. Without, all columns but the key are empty, and nothing is
@@ -81,6 +86,19 @@ impl ItemMaker {
             next.long_version = item.long_version;
         }
         next
+    }
+
+    /// Where a row is found.
+    #[must_use]
+    pub fn address(&self, row: u64) -> RowAddress {
+        let key = self.keys.key(row);
+        RowAddress { row, key }
+    }
+
+    /// Whether the long column lies in a tree of its own.
+    #[must_use]
+    pub fn is_long_apart(&self) -> bool {
+        self.long_bytes > MAX_INTRINSIC_BYTES
     }
 
     fn at_version(&self, row: u64, version: u32) -> Item {
@@ -195,6 +213,7 @@ mod tests {
             content: ContentSource::new(3, 0, 0.25),
             short_bytes: 200,
             long_bytes: 2000,
+            is_indexed: true,
             mailboxes: 10,
             with_contents: true,
         }

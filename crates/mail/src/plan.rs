@@ -76,6 +76,7 @@ impl MailPlan {
             content: ContentSource::with_pool(pool(self.data_seed), seed, compressible),
             short_bytes: mail.item.short_bytes as usize,
             long_bytes: mail.item.long_bytes as usize,
+            is_indexed: mail.item.indexed,
             mailboxes: mail.mailboxes_per_database,
             with_contents: true,
         }
@@ -170,6 +171,7 @@ fn row_sizes(profile: &MailProfile) -> RowSizes {
         long_bytes: u64::from(item.long_bytes),
         page_bytes: profile.engine.page_size.bytes(),
         page_fill: item.page_fill_percent / 100.0,
+        is_indexed: item.indexed,
     }
 }
 

@@ -223,13 +223,13 @@ impl<S: MailStore> Recount<'_, S> {
         let mut present = Vec::with_capacity(rows.len());
         for batch in rows.chunks(LOOK_UPS) {
             let look_ups = batch.iter().map(|&row| {
-                let (store, key) = (self.store.clone(), self.maker.keys.key(row));
+                let (store, at) = (self.store.clone(), self.maker.address(row));
                 self.handle.spawn(async move {
                     if row >= next_row {
                         return Ok(false);
                     }
                     let mut transaction = store.begin();
-                    let found = store.find(&mut transaction, &key, LongColumn::Leave).await;
+                    let found = store.find(&mut transaction, at, LongColumn::Leave).await;
                     store.roll_back(transaction).await?;
                     found.map(|found| found.is_some())
                 })

@@ -66,8 +66,8 @@ impl Work {
                 self.population.settle_insert(row);
             }
             Change::Delete(row) => {
-                let key = self.maker.keys.key(row);
-                let found = self.store.find(&mut transaction, &key, LongColumn::Leave);
+                let at = self.maker.address(row);
+                let found = self.store.find(&mut transaction, at, LongColumn::Leave);
                 let (message, _) = found.await.unwrap().expect("a row to delete");
                 self.store.delete(&mut transaction, message).await.unwrap();
             }
@@ -82,8 +82,8 @@ async fn existing(store: &TestStore, maker: &ItemMaker, next_row: u64) -> Vec<bo
     let mut existing = Vec::new();
     for row in 0..next_row {
         let mut transaction = store.begin();
-        let key = maker.keys.key(row);
-        let found = store.find(&mut transaction, &key, LongColumn::Leave);
+        let at = maker.address(row);
+        let found = store.find(&mut transaction, at, LongColumn::Leave);
         existing.push(found.await.unwrap().is_some());
     }
     existing
@@ -105,6 +105,7 @@ proptest! {
                 content: ContentSource::new(SEED, 0, 0.5),
                 short_bytes: 8,
                 long_bytes: 8,
+                is_indexed: true,
                 mailboxes: 1,
                 with_contents: true,
             };

@@ -4,10 +4,9 @@ use super::content::Part;
 use super::content::RowVersion;
 use super::item::{Item, ItemMaker};
 use super::keys::INDEX_KEY_BYTES;
-use super::session::message_of_built_row;
+use super::session::message_of_row;
 use edb::Value;
 use edb::bulk::{RowSource, long_value_id};
-use edb::format::long_value::MAX_INTRINSIC_BYTES;
 use edb::format::record::Field;
 use edb::format::schema::{COLUMN_AUTO_INCREMENT, COLUMN_NOT_NULL, ColumnType, TableDefinition};
 
@@ -21,9 +20,10 @@ const VARIABLE_BYTES: usize = 255;
 /// Fixed columns, which come first, and the key.
 const FIRST_SHORT: usize = 9;
 
-/// The table for items whose short column has `short_bytes`, built with pages `fill_percent` full.
+/// The table for items whose short column has `short_bytes`, built with pages `fill_percent` full,
+/// with or without the secondary index.
 #[must_use]
-pub fn definition(short_bytes: usize, fill_percent: u32) -> TableDefinition {
+pub fn definition(short_bytes: usize, fill_percent: u32, is_indexed: bool) -> TableDefinition {
     let number = ColumnType::UnsignedLong;
     let mut table = TableDefinition::new(TABLE)
         .fixed(
@@ -42,11 +42,22 @@ pub fn definition(short_bytes: usize, fill_percent: u32) -> TableDefinition {
     for piece in 1..=short_bytes.div_ceil(VARIABLE_BYTES) {
         table = table.variable(&format!("Short{piece}"), ColumnType::Binary);
     }
-    table
+    let table = table
         .tagged("Body", ColumnType::LongBinary)
         .density(fill_percent.clamp(20, 100))
-        .primary("Primary", &["MessageNumber"])
-        .unique_index(INDEX, &["MessageId"])
+        .primary("Primary", &["MessageNumber"]);
+    if is_indexed {
+        return table.unique_index(INDEX, &["MessageId"]);
+    }
+    table
+}
+
+/// Whether a table is the one for the items of `maker`, however full its pages were built.
+#[must_use]
+pub fn describes(table: &TableDefinition, maker: &ItemMaker) -> bool {
+    let fill_percent = table.density_percent;
+    let expected = definition(maker.short_bytes, fill_percent, maker.is_indexed);
+    table.columns == expected.columns && table.indexes.len() == expected.indexes.len()
 }
 
 /// The values of an item. Without a long column, `body` stands for it.
@@ -142,10 +153,6 @@ impl BuiltRows {
             rows,
         }
     }
-
-    fn is_separated(&self) -> bool {
-        self.maker.long_bytes > MAX_INTRINSIC_BYTES
-    }
 }
 
 impl RowSource for BuiltRows {
@@ -154,12 +161,12 @@ impl RowSource for BuiltRows {
     }
 
     fn row(&mut self, row: u64) -> Vec<Field<'_>> {
-        let separated = self.is_separated();
+        let separated = self.maker.is_long_apart();
         self.item = self.maker.first_into(row, !separated);
         let item = &self.item;
         let mut fields = Vec::with_capacity(12);
         fields.extend([
-            Field::LongLong(message_of_built_row(row)),
+            Field::LongLong(message_of_row(row)),
             Field::LongLong(row as i64),
             Field::UnsignedLong(item.version),
             Field::UnsignedLong(item.long_version),
@@ -178,7 +185,7 @@ impl RowSource for BuiltRows {
     }
 
     fn long_value_bytes(&mut self, _row: u64) -> Option<usize> {
-        self.is_separated().then_some(self.maker.long_bytes)
+        self.maker.is_long_apart().then_some(self.maker.long_bytes)
     }
 
     fn write_long_value(&mut self, row: u64, value: &mut [u8]) {

@@ -360,7 +360,7 @@ impl<S: MailStore> Shared<S> {
             Operation::Read => self.read(transaction, planned, at_least).await?,
             Operation::Scan => {
                 let request = ScanRequest {
-                    from: self.maker.keys.key(row),
+                    from: self.maker.address(row),
                     items: self.settings.scan_items,
                     long: fetch_if(self.settings.scan_long),
                     read_ahead: self.settings.scan_read_ahead,
@@ -382,7 +382,7 @@ impl<S: MailStore> Shared<S> {
             self.locate(transaction, row, at_least, with_long).await?;
             return Ok(());
         }
-        let message = message_of_built_row(row);
+        let message = message_of_row(row);
         let found = self
             .store
             .get(transaction, message, fetch_if(with_long))
@@ -390,7 +390,7 @@ impl<S: MailStore> Shared<S> {
         self.verify(found.as_ref(), row, at_least)
     }
 
-    /// Finds a row through the index and checks it. `None`: it was deleted in the meantime. Long
+    /// Finds a row, through the index if there is one, and checks it. `None`: it was deleted in the meantime. Long
     /// columns that are about to change are fetched and checked too: their pages are read anyway.
     async fn locate(
         &self,
@@ -399,10 +399,10 @@ impl<S: MailStore> Shared<S> {
         at_least: u32,
         with_long: bool,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
-        let key = self.maker.keys.key(row);
+        let at = self.maker.address(row);
         let found = self
             .store
-            .find(transaction, &key, fetch_if(with_long))
+            .find(transaction, at, fetch_if(with_long))
             .await?;
         self.verify(found.as_ref().map(|(_, item)| item), row, at_least)?;
         Ok(found)
@@ -464,8 +464,9 @@ fn fetch_if(wanted: bool) -> LongColumn {
     }
 }
 
-/// Builds number messages from 1 in the order of rows.
+/// The number of a row that the builder has made, or of any row where there is no index: rows are numbered
+/// from 1 in their order.
 #[must_use]
-pub fn message_of_built_row(row: u64) -> MessageNumber {
+pub fn message_of_row(row: u64) -> MessageNumber {
     row as MessageNumber + 1
 }

@@ -67,6 +67,7 @@ fn run(
             content: ContentSource::new(9, 0, 0.0),
             short_bytes: 20,
             long_bytes: 50,
+            is_indexed: true,
             mailboxes: 5,
             with_contents: true,
         };

@@ -13,6 +13,8 @@ pub struct RowSizes {
     pub page_bytes: u64,
     /// How full the builder leaves its pages, 0 to 1.
     pub page_fill: f64,
+    /// Whether rows have entries in an index.
+    pub is_indexed: bool,
 }
 
 /// Page header and tag of the external header.
@@ -46,7 +48,11 @@ impl RowSizes {
                 self.page_bytes as f64 / on_a_page
             }
         };
-        per_node(row, self.page_fill) + per_node(index, self.page_fill) + per_node(long, 1.0)
+        let table = per_node(row, self.page_fill) + per_node(long, 1.0);
+        if self.is_indexed {
+            return table + per_node(index, self.page_fill);
+        }
+        table
     }
 
     /// Rows that fill a database of `database_bytes`, at least 16.
@@ -67,6 +73,7 @@ mod tests {
             long_bytes: 2000,
             page_bytes: 32_768,
             page_fill: 0.9,
+            is_indexed: true,
         };
         let per_row = sizes.bytes_per_row();
         assert!((2_300.0..2_700.0).contains(&per_row), "{per_row}");

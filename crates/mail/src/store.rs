@@ -5,7 +5,7 @@ use super::keys::IndexKey;
 use workload::controller::host::DatabaseStatistics;
 use workload::failure::Failure;
 
-/// The number that the engine gives a row: its key in the table.
+/// The number of a row in the table: its key there.
 pub type MessageNumber = i64;
 
 /// Whether a read fetches the long column.
@@ -46,11 +46,20 @@ impl From<Failure> for StoreError {
     }
 }
 
-/// A run of items to read in the order of the index.
+/// A row as sessions know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowAddress {
+    /// Number of the row, from 0.
+    pub row: u64,
+    /// Its key in the secondary index, if there is one.
+    pub key: IndexKey,
+}
+
+/// A run of items to read, in the order of the index or, without one, of their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanRequest {
-    /// The first index key.
-    pub from: IndexKey,
+    /// The first row.
+    pub from: RowAddress,
     /// The number of items.
     pub items: u32,
     /// Whether the long columns are fetched.
@@ -72,11 +81,11 @@ pub trait MailStore: Clone + 'static {
     /// Begins a transaction, whose snapshot is of this moment.
     fn begin(&self) -> Self::Transaction;
 
-    /// Finds an item through the secondary index.
+    /// Finds an item, through the secondary index if there is one.
     async fn find(
         &self,
         transaction: &mut Self::Transaction,
-        key: &IndexKey,
+        at: RowAddress,
         long: LongColumn,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError>;
 

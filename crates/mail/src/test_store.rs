@@ -3,7 +3,9 @@
 
 use super::item::Item;
 use super::keys::IndexKey;
-use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use super::store::{
+    Durability, LongColumn, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
+};
 use runtime::sync::Semaphore;
 use runtime::{Handle, IoCause, IoDirection, IoEvent, IoObserver};
 use std::cell::{Cell, RefCell};
@@ -172,6 +174,11 @@ impl TestStore {
         Ok(())
     }
 
+    fn address(&self, key: IndexKey) -> RowAddress {
+        let row = self.0.rows.borrow()[&key].item.row;
+        RowAddress { row, key }
+    }
+
     async fn reads(&self) -> Result<(), StoreError> {
         for _ in 0..self.0.disk.reads_per_operation {
             self.request(IoCause::Database, IoDirection::Read, 32_768)
@@ -257,12 +264,12 @@ impl MailStore for TestStore {
     async fn find(
         &self,
         _: &mut TestTransaction,
-        key: &IndexKey,
+        at: RowAddress,
         long: LongColumn,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
         self.reads().await?;
         let rows = self.0.rows.borrow();
-        Ok(rows.get(key).filter(|row| !row.deleted).map(|row| {
+        Ok(rows.get(&at.key).filter(|row| !row.deleted).map(|row| {
             let mut item = row.item.clone();
             if long == LongColumn::Leave {
                 item.long = None;
@@ -277,9 +284,9 @@ impl MailStore for TestStore {
         message: MessageNumber,
         long: LongColumn,
     ) -> Result<Option<Item>, StoreError> {
-        let key = self.0.keys.borrow()[&message];
+        let at = self.address(self.0.keys.borrow()[&message]);
         Ok(self
-            .find(transaction, &key, long)
+            .find(transaction, at, long)
             .await?
             .map(|(_, item)| item))
     }
@@ -294,7 +301,9 @@ impl MailStore for TestStore {
         let keys = self.0.keys.borrow().clone();
         for (&message, key) in keys.range(from..) {
             if found.len() < limit as usize
-                && let Some((_, item)) = self.find(transaction, key, LongColumn::Leave).await?
+                && let Some((_, item)) = self
+                    .find(transaction, self.address(*key), LongColumn::Leave)
+                    .await?
             {
                 found.push((message, item.row));
             }
@@ -344,7 +353,7 @@ impl MailStore for TestStore {
         self.reads().await?;
         let rows = self.0.rows.borrow();
         Ok(rows
-            .range(request.from..)
+            .range(request.from.key..)
             .take(request.items as usize)
             .count() as u32)
     }

@@ -88,6 +88,14 @@ fn mail(profile: &MailProfile, broken: &mut Vec<Rule>) {
             help: "make mail.mailbox_size larger or the item smaller".to_owned(),
         });
     }
+    if !mail.item.indexed && mail.item.read_by_index_percent > 0.0 {
+        broken.push(Rule {
+            paths: &["mail.item.read_by_index_percent", "mail.item.indexed"],
+            message: "reads cannot use an index that is not there".to_owned(),
+            help: "write mail.item.read_by_index_percent = 0 or mail.item.indexed = true"
+                .to_owned(),
+        });
+    }
     if mail.threads.is_none() && profile.rate_to_reach() <= 0.0 {
         broken.push(Rule {
             paths: &["mail.iops_per_mailbox", "mail.threads"],

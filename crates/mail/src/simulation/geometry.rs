@@ -6,7 +6,7 @@ use crate::keys::INDEX_KEY_BYTES;
 use crate::schema::{self, BuiltRows};
 use edb::bulk::RowSource;
 use edb::format::key::{long_long_key, push_binary};
-use edb::format::long_value::{MAX_INTRINSIC_BYTES, chunk_bytes, chunk_key, root_key};
+use edb::format::long_value::{chunk_bytes, chunk_key, root_key};
 use edb::format::page::{
     NodeFlags, PageChange, PageFlags, PageView, node_bytes, page_capacity_bytes, shortest_separator,
 };
@@ -121,7 +121,8 @@ pub(crate) struct Geometry {
     /// Bytes of a row's record that differ from one version to the next.
     pub(crate) row_changed: usize,
     pub(crate) entry: NodeSize,
-    pub(crate) entries: Fill,
+    /// `None` without the index.
+    pub(crate) entries: Option<Fill>,
     /// `None` if the long column stays in the row.
     pub(crate) long: Option<LongValues>,
 }
@@ -138,7 +139,7 @@ impl Geometry {
         page_bytes: usize,
         fill_percent: u32,
     ) -> Self {
-        let definition = schema::definition(maker.short_bytes, fill_percent);
+        let definition = schema::definition(maker.short_bytes, fill_percent, maker.is_indexed);
         let layout = RecordLayout::new(&definition.columns, page_bytes);
         let mut source = BuiltRows::new(maker.clone(), rows);
         let middle = rows / 2;
@@ -154,7 +155,7 @@ impl Geometry {
             reserve,
         };
         let unchanged = layout.fixed_offset(VERSION_COLUMN).unwrap_or(0);
-        let kept_at_end = usize::from(maker.long_bytes > MAX_INTRINSIC_BYTES);
+        let kept_at_end = usize::from(maker.is_long_apart());
         Self {
             page_bytes,
             page_room: page_capacity_bytes(page_bytes),
@@ -162,8 +163,9 @@ impl Geometry {
             rows: measure.rows(middle, record),
             row_changed: record - unchanged - kept_at_end,
             entry: index_entry(maker),
-            entries: measure.entries(maker, rows),
-            long: (maker.long_bytes > MAX_INTRINSIC_BYTES)
+            entries: maker.is_indexed.then(|| measure.entries(maker, rows)),
+            long: maker
+                .is_long_apart()
                 .then(|| measure.long_values(maker.long_bytes, middle)),
         }
     }

@@ -22,12 +22,15 @@ pub(crate) struct RowPlace {
 }
 
 impl<D: Directory> Core<D> {
-    /// Finds a row through the index.
+    /// Finds a row, through the index if there is one.
     pub(crate) async fn find(&self, at: RowPlace) -> Result<bool, EngineError> {
         let deleted = self.is_deleted(at.row);
+        let is_indexed = self.is_indexed();
         let want = |shape: &Shape, pages: &mut PageList| {
-            shape.path(Node::Entry(at.place), pages);
-            if !deleted {
+            if is_indexed {
+                shape.path(Node::Entry(at.place), pages);
+            }
+            if !deleted || !is_indexed {
                 shape.path(Node::Row(at.row), pages);
             }
         };
@@ -79,8 +82,15 @@ impl<D: Directory> Core<D> {
             self.long_values.borrow_mut().set(at.row, id);
             self.update_long(transaction, id, Change::Insert).await?;
         }
+        if !self.is_indexed() {
+            return Ok(());
+        }
         self.update(transaction, Node::Entry(at.place), Change::Insert)
             .await
+    }
+
+    fn is_indexed(&self) -> bool {
+        self.shape.borrow().geometry.entries.is_some()
     }
 
     /// Replaces a row; `false` if another transaction has changed it.
@@ -123,8 +133,10 @@ impl<D: Directory> Core<D> {
         }
         self.update(transaction, Node::Row(at.row), Change::Flag)
             .await?;
-        self.update(transaction, Node::Entry(at.place), Change::Flag)
-            .await?;
+        if self.is_indexed() {
+            self.update(transaction, Node::Entry(at.place), Change::Flag)
+                .await?;
+        }
         let former = self.long_values.borrow().of(at.row);
         self.release_long_value(transaction, former).await?;
         Ok(true)

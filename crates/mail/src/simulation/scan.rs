@@ -1,8 +1,8 @@
-//! Reading a run of items in the order of the index.
+//! Reading a run of items in the order of the index or, without one, of their numbers.
 
 use super::core::Core;
 use super::operations::RowPlace;
-use super::scattered::{EntryLeaf, Place};
+use super::scattered::Place;
 use super::shape::{Node, PageList, Shape};
 use crate::keys::{INDEX_KEY_BYTES, RowKeys};
 use edb::EngineError;
@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 /// How a run is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Run {
-    pub(crate) from: Place,
+    pub(crate) from: RowPlace,
     pub(crate) items: u32,
     pub(crate) with_long: bool,
     pub(crate) read_ahead: bool,
@@ -60,14 +60,22 @@ impl<D: Directory> Core<D> {
         rows: u64,
         run: Run,
     ) -> Result<u32, EngineError> {
+        if self.shape.borrow().entries.is_none() {
+            return self.scan_by_number(rows, run).await;
+        }
         let mut found = Vec::with_capacity(run.items as usize);
-        let (mut place, mut last_page, mut ahead) = (run.from, 0, 0);
+        let (mut place, mut last_page, mut ahead) = (run.from.place, 0, 0);
         while found.len() < run.items as usize {
-            let leaf = self.shape.borrow().entries.find(place);
+            let leaf = self.shape.borrow().index().find(place);
             if leaf.page != last_page {
                 last_page = leaf.page;
                 if run.read_ahead {
-                    self.read_ahead(leaf, &mut ahead);
+                    self.read_ahead(&mut ahead, |shape, most| {
+                        let index = shape.index();
+                        let after = index.levels().siblings_after(leaf.built, most);
+                        let page = |built| PageNumber(index.first_page(built));
+                        after.map(page).collect()
+                    });
                 }
                 self.read(|shape, pages| shape.path(Node::Entry(place), pages))
                     .await?;
@@ -96,23 +104,47 @@ impl<D: Directory> Core<D> {
         Ok(found.len() as u32)
     }
 
-    /// Reads coming leaves of the index ahead, when three quarters of the last ones are behind.
-    fn read_ahead(&self, leaf: EntryLeaf, ahead: &mut usize) {
+    /// Reads a run of rows as they lie in the table.
+    async fn scan_by_number(&self, rows: u64, run: Run) -> Result<u32, EngineError> {
+        let (mut found, mut last_leaf, mut ahead) = (0, None, 0);
+        for row in run.from.row..rows {
+            let leaf = self.shape.borrow().rows.leaf(row);
+            if last_leaf.replace(leaf) != Some(leaf) {
+                if run.read_ahead {
+                    self.read_ahead(&mut ahead, |shape, most| {
+                        let after = shape.rows.levels().siblings_after(leaf, most);
+                        after
+                            .map(|leaf| PageNumber(shape.rows.page(leaf)))
+                            .collect()
+                    });
+                }
+                self.read(|shape, pages| shape.path(Node::Row(row), pages))
+                    .await?;
+            }
+            if self.is_deleted(row) {
+                continue;
+            }
+            if run.with_long {
+                self.read_long_value(row).await?;
+            }
+            found += 1;
+            if found == run.items {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads coming leaves ahead, when three quarters of the last ones are behind. `after` gives them,
+    /// up to so many.
+    fn read_ahead(&self, ahead: &mut usize, after: impl FnOnce(&Shape, u32) -> Vec<PageNumber>) {
         let most = SCAN_PREREAD_PAGES as usize;
         let most = most.min(self.settings.engine.cache_pages() / 4);
         *ahead = ahead.saturating_sub(1);
         if *ahead > most / 4 {
             return;
         }
-        let shape = self.shape.borrow();
-        let after = shape
-            .entries
-            .levels()
-            .siblings_after(leaf.built, most as u32);
-        let pages: Vec<_> = after
-            .map(|built| PageNumber(shape.entries.first_page(built)))
-            .collect();
-        drop(shape);
+        let pages = after(&self.shape.borrow(), most as u32);
         *ahead = pages.len();
         self.pool.preread(pages);
     }

@@ -77,7 +77,8 @@ pub(crate) struct StepWork {
 pub(crate) struct Shape {
     pub(crate) geometry: Geometry,
     pub(crate) rows: Ascending,
-    pub(crate) entries: Scattered,
+    /// `None` without the index.
+    pub(crate) entries: Option<Scattered>,
     pub(crate) long: Option<Ascending>,
     pub(crate) spaces: Spaces,
 }
@@ -101,11 +102,13 @@ impl Shape {
         let rows = Ascending::new(name, &row_pages, row_fill, row_bytes, places, built_rows);
 
         let entry_root = row_pages.next_page;
-        let entry_leaves = Scattered::leaves_of(geometry.entries, built_rows);
-        let entry_pages = number(entry_root, entry_leaves, geometry.entries);
-        let entries = Scattered::new(&entry_pages, geometry.entries, built_rows);
+        let mut long_root = entry_root;
+        let entries = geometry.entries.map(|fill| {
+            let pages = number(entry_root, Scattered::leaves_of(fill, built_rows), fill);
+            long_root = pages.next_page;
+            Scattered::new(&pages, fill, built_rows)
+        });
 
-        let long_root = entry_pages.next_page;
         let mut end = long_root + 3; // The tree is there, even if no value is.
         let long = geometry.long.map(|long| {
             let places = NodePlaces::Cycle(long.cycle);
@@ -143,6 +146,17 @@ impl Shape {
         (shape, last_page)
     }
 
+    /// The index, whose entries nobody names where there is none.
+    pub(crate) fn index(&self) -> &Scattered {
+        let entries = self.entries.as_ref();
+        entries.unwrap_or_else(|| panic!("rows have entries only in an index"))
+    }
+
+    fn index_mut(&mut self) -> &mut Scattered {
+        let entries = self.entries.as_mut();
+        entries.unwrap_or_else(|| panic!("rows have entries only in an index"))
+    }
+
     fn ascending(&self, node: Node) -> Option<(&Ascending, u64)> {
         match node {
             Node::Row(row) => Some((&self.rows, row)),
@@ -169,8 +183,8 @@ impl Shape {
             tree.levels().path(leaf, |page| pages.push(page));
             pages.push(tree.page(leaf));
         } else if let Node::Entry(place) = node {
-            let leaf = self.entries.find(place);
-            let levels = self.entries.levels();
+            let leaf = self.index().find(place);
+            let levels = self.index().levels();
             levels.path(leaf.built, |page| pages.push(page));
             pages.push(leaf.page);
         }
@@ -234,9 +248,9 @@ impl Shape {
         let Node::Entry(place) = node else {
             return Ok(());
         };
-        let leaf = self.entries.find(place);
-        if change == Change::Insert && self.entries.is_full(leaf) {
-            pages.extend_some(self.entries.next_page(leaf));
+        let leaf = self.index().find(place);
+        if change == Change::Insert && self.index().is_full(leaf) {
+            pages.extend_some(self.index().next_page(leaf));
             self.wanted_space(TreeName::Entries, pages)?;
         }
         Ok(())
@@ -273,7 +287,7 @@ impl Shape {
         let place = tree.map(|(tree, number)| (tree.name, number, tree.leaf(number)));
         let page = match (tree, node) {
             (Some((tree, number)), _) => tree.page(tree.leaf(number)),
-            (None, Node::Entry(place)) => self.entries.find(place).page,
+            (None, Node::Entry(place)) => self.index().find(place).page,
             (None, _) => panic!("long values are kept apart, or there are none"),
         };
         if !work.created.as_slice().contains(&page) {
@@ -291,9 +305,9 @@ impl Shape {
             }
             (Some((name, _, leaf)), _, Change::Remove) => self.remove(name, leaf, work),
             (None, Node::Entry(place), Change::Insert | Change::Remove) => {
-                let leaf = self.entries.find(place);
+                let leaf = self.index().find(place);
                 let one = if change == Change::Insert { 1 } else { -1 };
-                self.entries.count(leaf, one);
+                self.index_mut().count(leaf, one);
             }
             _ => {}
         }
@@ -342,17 +356,17 @@ impl Shape {
     }
 
     fn split_entries(&mut self, place: Place, work: &mut StepWork) {
-        let leaf = self.entries.find(place);
-        if !self.entries.is_full(leaf) {
+        let leaf = self.index().find(place);
+        if !self.index().is_full(leaf) {
             return;
         }
         let mut space = SpaceWork::default();
         let new_page = self.spaces.take(TreeName::Entries, leaf.page, &mut space);
-        let next = self.entries.next_page(leaf);
-        let parent = self.entries.levels().parent_page(leaf.built);
+        let next = self.index().next_page(leaf);
+        let parent = self.index().levels().parent_page(leaf.built);
         let moved = leaf.entries as usize / 2;
         let (key, data) = self.size_of(Node::Entry(place));
-        self.entries.split(leaf, new_page);
+        self.index_mut().split(leaf, new_page);
         work.created.push(new_page);
         work.changed.push(leaf.page);
         work.changed.push(parent);
@@ -360,7 +374,7 @@ impl Shape {
         work.bytes += record::format(moved, moved * (key + data))
             + 2 * record::NEIGHBOUR
             + record::REMOVE
-            + record::add_child(self.entries.fill.separator);
+            + record::add_child(self.index().fill.separator);
         work.take_over(&space);
     }
 

@@ -6,14 +6,16 @@ use super::scan::{KeyOrder, Run};
 use super::transactions::SimulatedTransaction;
 use crate::item::Item;
 use crate::keys::{IndexKey, RowKeys};
-use crate::session::message_of_built_row;
-use crate::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use crate::session::message_of_row;
+use crate::store::{
+    Durability, LongColumn, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
+};
 use edb::EngineError;
 use runtime::{Directory, File};
 use std::cell::Cell;
 use std::rc::Rc;
 use workload::controller::host::DatabaseStatistics;
-use workload::failure::{Failure, FailureKind};
+use workload::failure::Failure;
 
 /// An open database of mail items without contents. Clones share it.
 ///
@@ -61,19 +63,6 @@ impl<D: Directory> SimulatedStore<D> {
         StoreError::Failed(Failure::of_engine(error, &self.name(), operation))
     }
 
-    fn row_of(&self, key: &IndexKey) -> Result<RowPlace, StoreError> {
-        let row = self.inner.keys.row(key).ok_or_else(|| {
-            StoreError::Failed(Failure::new(
-                FailureKind::Internal,
-                self.name(),
-                "finding a mail item",
-                "the key belongs to another database",
-            ))
-        })?;
-        let place = place_of(key);
-        Ok(RowPlace { row, place })
-    }
-
     async fn long_value(&self, row: u64, long: LongColumn) -> Result<(), StoreError> {
         if long == LongColumn::Leave {
             return Ok(());
@@ -100,7 +89,7 @@ fn place_of(key: &IndexKey) -> u64 {
 
 /// The row of a message.
 fn row_of_message(message: MessageNumber) -> u64 {
-    (message - message_of_built_row(0)) as u64
+    (message - message_of_row(0)) as u64
 }
 
 impl<D: Directory> MailStore for SimulatedStore<D> {
@@ -115,17 +104,18 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
     async fn find(
         &self,
         _transaction: &mut SimulatedTransaction,
-        key: &IndexKey,
+        address: RowAddress,
         long: LongColumn,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
-        let at = self.row_of(key)?;
+        let (row, place) = (address.row, place_of(&address.key));
+        let at = RowPlace { row, place };
         let found = self.inner.open.core.find(at).await;
         if !found.map_err(|error| self.error(&error, "finding a mail item"))? {
             return Ok(None);
         }
         self.long_value(at.row, long).await?;
-        let message = message_of_built_row(at.row);
-        Ok(Some((message, self.item(at.row, *key))))
+        let message = message_of_row(at.row);
+        Ok(Some((message, self.item(at.row, address.key))))
     }
 
     async fn get(
@@ -155,7 +145,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         let rows = rows.filter(|&row| !core.is_deleted(row));
         Ok(rows
             .take(limit as usize)
-            .map(|row| (message_of_built_row(row), row))
+            .map(|row| (message_of_row(row), row))
             .collect())
     }
 
@@ -170,7 +160,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         let at = RowPlace { row, place };
         let inserted = self.inner.open.core.insert(transaction, at).await;
         inserted.map_err(|error| self.error(&error, "inserting a mail item"))?;
-        Ok(message_of_built_row(row))
+        Ok(message_of_row(row))
     }
 
     async fn replace(
@@ -215,7 +205,10 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         request: &ScanRequest,
     ) -> Result<u32, StoreError> {
         let run = Run {
-            from: place_of(&request.from),
+            from: RowPlace {
+                row: request.from.row,
+                place: place_of(&request.from.key),
+            },
             items: request.items,
             with_long: request.long == LongColumn::Fetch,
             read_ahead: request.read_ahead,
