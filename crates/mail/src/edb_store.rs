@@ -3,7 +3,7 @@
 use super::item::Item;
 use super::keys::IndexKey;
 use super::schema::{self, INDEX, TABLE};
-use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use super::store::{MailStore, MessageNumber, ScanRequest, StoreError};
 use edb::Damage;
 use edb::{Commit, Database, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value};
 use measure::result::IntegrityClass;
@@ -84,11 +84,9 @@ impl<D: Directory> MailStore for EdbStore<D> {
         &self,
         transaction: &mut Transaction<D>,
         key: &IndexKey,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
-        let found = transaction
-            .seek_index(&self.table, INDEX, key, long_values(long))
-            .await;
+        let found = transaction.seek_index(&self.table, INDEX, key, long).await;
         let found = found.map_err(|error| self.error(&error, "finding a mail item"))?;
         found
             .map(|row| Ok((row.key, self.item_of(row)?)))
@@ -99,11 +97,9 @@ impl<D: Directory> MailStore for EdbStore<D> {
         &self,
         transaction: &mut Transaction<D>,
         message: MessageNumber,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<Item>, StoreError> {
-        let found = transaction
-            .get(&self.table, message, long_values(long))
-            .await;
+        let found = transaction.get(&self.table, message, long).await;
         let found = found.map_err(|error| self.error(&error, "reading a mail item"))?;
         found.map(|row| self.item_of(row)).transpose()
     }
@@ -173,7 +169,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
         let options = ScanOptions {
             limit: request.items as usize,
             read_ahead: request.read_ahead,
-            long_values: long_values(request.long),
+            long_values: request.long,
             ..ScanOptions::default()
         };
         let rows = transaction
@@ -186,13 +182,9 @@ impl<D: Directory> MailStore for EdbStore<D> {
     async fn commit(
         &self,
         transaction: Transaction<D>,
-        durability: Durability,
+        durability: Commit,
     ) -> Result<(), StoreError> {
-        let commit = match durability {
-            Durability::Durable => Commit::Durable,
-            Durability::Lazy { within_ms } => Commit::Lazy { within_ms },
-        };
-        let committed = transaction.commit(commit).await;
+        let committed = transaction.commit(durability).await;
         committed.map_err(|error| self.error(&error, "committing a transaction"))
     }
 
@@ -230,12 +222,5 @@ pub(crate) fn failure_of(damage: Damage, operation: &str) -> Failure {
     match damage {
         Damage::Page(error) => Failure::of_engine(&EngineError::Page(error), "", operation),
         Damage::File(finding) => Failure::of_file(&finding, operation),
-    }
-}
-
-fn long_values(long: LongColumn) -> LongValues {
-    match long {
-        LongColumn::Fetch => LongValues::Fetch,
-        LongColumn::Leave => LongValues::Leave,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::item::Item;
 use super::keys::IndexKey;
-use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use super::store::{Commit, LongValues, MailStore, MessageNumber, ScanRequest, StoreError};
 use runtime::sync::Semaphore;
 use runtime::{Handle, IoCause, IoDirection, IoEvent, IoObserver};
 use std::cell::{Cell, RefCell};
@@ -258,13 +258,13 @@ impl MailStore for TestStore {
         &self,
         _: &mut TestTransaction,
         key: &IndexKey,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
         self.reads().await?;
         let rows = self.0.rows.borrow();
         Ok(rows.get(key).filter(|row| !row.deleted).map(|row| {
             let mut item = row.item.clone();
-            if long == LongColumn::Leave {
+            if long == LongValues::Leave {
                 item.long = None;
             }
             (row.message, item)
@@ -275,7 +275,7 @@ impl MailStore for TestStore {
         &self,
         transaction: &mut TestTransaction,
         message: MessageNumber,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<Item>, StoreError> {
         let key = self.0.keys.borrow()[&message];
         Ok(self
@@ -294,7 +294,7 @@ impl MailStore for TestStore {
         let keys = self.0.keys.borrow().clone();
         for (&message, key) in keys.range(from..) {
             if found.len() < limit as usize
-                && let Some((_, item)) = self.find(transaction, key, LongColumn::Leave).await?
+                && let Some((_, item)) = self.find(transaction, key, LongValues::Leave).await?
             {
                 found.push((message, item.row));
             }
@@ -352,14 +352,14 @@ impl MailStore for TestStore {
     async fn commit(
         &self,
         transaction: TestTransaction,
-        durability: Durability,
+        durability: Commit,
     ) -> Result<(), StoreError> {
         if !transaction.changes.is_empty() {
-            if durability == Durability::Durable {
+            if durability == Commit::Durable {
                 self.request(IoCause::Log, IoDirection::Write, 4096).await?;
             }
             let (lazy, durable) = self.0.commits.get();
-            let is_durable = u64::from(durability == Durability::Durable);
+            let is_durable = u64::from(durability == Commit::Durable);
             self.0
                 .commits
                 .set((lazy + 1 - is_durable, durable + is_durable));

@@ -7,7 +7,7 @@ use super::transactions::SimulatedTransaction;
 use crate::item::Item;
 use crate::keys::{IndexKey, RowKeys};
 use crate::session::message_of_built_row;
-use crate::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use crate::store::{Commit, LongValues, MailStore, MessageNumber, ScanRequest, StoreError};
 use edb::EngineError;
 use runtime::{Directory, File};
 use std::cell::Cell;
@@ -74,8 +74,8 @@ impl<D: Directory> SimulatedStore<D> {
         Ok(RowPlace { row, place })
     }
 
-    async fn long_value(&self, row: u64, long: LongColumn) -> Result<(), StoreError> {
-        if long == LongColumn::Leave {
+    async fn long_value(&self, row: u64, long: LongValues) -> Result<(), StoreError> {
+        if long == LongValues::Leave {
             return Ok(());
         }
         let read = self.inner.open.core.read_long_value(row).await;
@@ -116,7 +116,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         &self,
         _transaction: &mut SimulatedTransaction,
         key: &IndexKey,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
         let at = self.row_of(key)?;
         let found = self.inner.open.core.find(at).await;
@@ -132,7 +132,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         &self,
         _transaction: &mut SimulatedTransaction,
         message: MessageNumber,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<Item>, StoreError> {
         let row = row_of_message(message);
         let found = self.inner.open.core.read_row(row).await;
@@ -217,7 +217,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         let run = Run {
             from: place_of(&request.from),
             items: request.items,
-            with_long: request.long == LongColumn::Fetch,
+            with_long: request.long == LongValues::Fetch,
             read_ahead: request.read_ahead,
         };
         let (order, rows) = (&self.inner.order, self.inner.rows.get());
@@ -228,7 +228,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
     async fn commit(
         &self,
         transaction: SimulatedTransaction,
-        durability: Durability,
+        durability: Commit,
     ) -> Result<(), StoreError> {
         let committed = self.inner.open.core.commit(transaction, durability).await;
         committed.map_err(|error| self.error(&error, "committing a transaction"))
