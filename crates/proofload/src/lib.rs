@@ -5,6 +5,7 @@
 //!   many predictions, or searches for the limit; [`study`] repeats published evaluations.
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
+//! - `database_file` (with `host`) examines, prints and recovers database files.
 //! - [`verify`] recomputes a run from the samples in its directory.
 //! - Each of the former has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
 //!   words what would be done, `run` does it.
@@ -20,6 +21,8 @@
 pub mod audit;
 #[cfg(feature = "host")]
 pub mod crashtest;
+#[cfg(feature = "host")]
+pub mod database_file;
 pub mod options;
 pub mod predict;
 pub mod registry;

@@ -19,6 +19,7 @@ mod witness;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use edb::dump::RowFormat;
 
 pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
@@ -319,6 +320,15 @@ pub enum DumpFormat {
     Csv,
     /// A JSON object for each row, on a line of its own.
     JsonLines,
+}
+
+impl From<DumpFormat> for RowFormat {
+    fn from(format: DumpFormat) -> Self {
+        match format {
+            DumpFormat::Csv => Self::Csv,
+            DumpFormat::JsonLines => Self::JsonLines,
+        }
+    }
 }
 
 #[cfg(test)]
