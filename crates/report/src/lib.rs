@@ -15,6 +15,7 @@
 //! - [`Document`] is any other page in the same layout: [`html_document`], [`terminal_document`].
 //! - [`terminal_grid`], [`html_grid`] and [`grid_csv`] show many predictions in one table.
 //! - [`Certificate`] is for signature: HTML and PDF of the answer, the figures that decided and the hashes.
+//! - [`progress`] puts what happens meanwhile into lines.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
@@ -26,6 +27,7 @@ mod fio;
 mod grid;
 pub mod limits;
 pub mod page;
+pub mod progress;
 mod run;
 pub mod settings;
 mod summary;

@@ -6,7 +6,7 @@ use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live::SeedsView;
+use crate::live;
 use crate::options::CrashtestOptions;
 use measure::units;
 
@@ -21,7 +21,7 @@ pub fn crashtest(options: &CrashtestOptions) -> Result<ExitStatus, CommandError>
     };
     let stop = stop_on_signals()?;
     let jobs = options.jobs.map(|jobs| jobs as usize);
-    let view = Box::new(SeedsView::new(options.quiet));
+    let view = Box::new(live::of_seeds(options.quiet));
     let outcome = run(seeds, jobs, view, &stop)?;
     if let Some(failure) = &outcome.failure {
         let seed = failure.seed;

@@ -13,7 +13,7 @@ use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live::SweepView;
+use crate::live;
 use crate::options::PredictOptions;
 use crate::print::print;
 
@@ -36,7 +36,7 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
     let stop = stop_on_signals()?;
     let reports = Reports::default();
     let outcome = prepared.run(
-        reports.write_with(SweepView::new(options.output.quiet)),
+        reports.write_with(live::of_points(options.output.quiet)),
         &stop,
     )?;
     reports.written()?;

@@ -13,7 +13,7 @@ use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live::StudyView;
+use crate::live;
 use crate::options::StudyOptions;
 
 /// The report, in the directory of the results.
@@ -24,7 +24,7 @@ pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
     let prepared = Prepared::new(&options.request()?)?;
     let stop = stop_on_signals()?;
     let reports = Reports::default();
-    let view = StudyView::new(prepared.jobs(), options.output.quiet);
+    let view = live::of_cases(prepared.jobs(), options.output.quiet);
     let outcome = prepared.run(reports.write_with(view), &stop)?;
     reports.written()?;
     let page = outcome.directory.join(PAGE_FILE);
