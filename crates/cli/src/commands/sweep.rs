@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use measure::grid::GridResult;
+use measure::run_directory::REPORT_FILE;
 use proofload::Scenario;
 use proofload::sweep::Prepared;
 use report::Style;
@@ -19,8 +20,6 @@ use crate::print::print;
 
 /// The grid as rows for spreadsheets.
 const CSV_FILE: &str = "grid.csv";
-/// The table and the charts of the grid.
-const REPORT_FILE: &str = "report.html";
 
 /// Makes many predictions and prints what comes out.
 pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, CommandError> {

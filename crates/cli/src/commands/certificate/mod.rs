@@ -9,10 +9,9 @@ use config::Source;
 use measure::recompute::Agreement;
 use measure::result::{RunKind, RunResult};
 use proofload::WORKLOADS;
-use report::{Certificate, CertifiedRun, Deviation};
+use report::{Certificate, CertifiedRun, Deviation, load_run};
 use serde_json::Value;
 
-use super::run::load_run;
 use super::verify::{findings, verify_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
