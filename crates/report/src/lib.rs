@@ -18,6 +18,7 @@
 //! - [`terminal_grid`], [`html_grid`] and [`grid_csv`] show many predictions in one table.
 //! - [`Certificate`] is for signature: HTML and PDF of the answer, the figures that decided and the hashes.
 //! - [`progress`] puts what happens meanwhile into lines.
+//! - [`verification_text`] and [`verification_json`] say what came of recomputing a run.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
@@ -37,9 +38,10 @@ mod study;
 mod summary;
 pub mod table;
 pub mod terminal;
+mod verification;
 pub mod words;
 
-pub use certificate::{Certificate, CertifiedRun, Details, Deviation};
+pub use certificate::{Certificate, CertifiedRun, Details, Deviation, NotCertified};
 pub use document::{Document, Section};
 pub use files::{
     ReportError, load_run, run_of_result, write_report, write_report_elsewhere, write_report_of,
@@ -54,3 +56,4 @@ pub use run::{
 pub use study::{study_page, study_tables};
 pub use summary::csv_summary;
 pub use terminal::{Style, terminal, terminal_comparison, terminal_document, terminal_grid};
+pub use verification::{verification_findings, verification_json, verification_text};
