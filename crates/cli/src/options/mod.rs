@@ -4,7 +4,6 @@
 // Documentation comments of options are the help that the terminal prints: plain text, not Markdown.
 #![allow(rustdoc::invalid_html_tags)]
 
-mod axis;
 mod certificate;
 mod crashtest;
 mod load;

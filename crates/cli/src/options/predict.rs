@@ -7,7 +7,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use config::Choice;
 use proofload::{Axis, Error, Find, Scenario};
 
-use super::axis::axis;
 use super::load::LoadOptions;
 use super::output::OutputOptions;
 
@@ -106,6 +105,6 @@ impl PredictOptions {
     /// # Errors
     /// A `--sweep` that is none.
     pub fn axes(&self) -> Result<Vec<Axis>, Error> {
-        self.sweep.iter().map(|text| axis(text)).collect()
+        self.sweep.iter().map(|text| Axis::parse(text)).collect()
     }
 }
