@@ -6,6 +6,7 @@
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
 //! - `database_file` (with `host`) examines, prints and recovers database files.
+//! - [`documents`] are the profiles, arrays, disks and studies that are built in, and those in files.
 //! - [`verify`] recomputes a run from the samples in its directory.
 //! - Each of the former has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
 //!   words what would be done, `run` does it.
@@ -23,6 +24,7 @@ pub mod audit;
 pub mod crashtest;
 #[cfg(feature = "host")]
 pub mod database_file;
+pub mod documents;
 pub mod options;
 pub mod predict;
 pub mod registry;
