@@ -30,7 +30,7 @@ fn writer_word(writer: Writer) -> &'static str {
 struct Lines(String);
 
 impl Lines {
-    fn add(&mut self, name: &str, value: impl std::fmt::Display) {
+    fn add(&mut self, name: &str, value: impl fmt::Display) {
         self.0.push_str(&format!("  {name:<11} {value}\n"));
     }
 }
@@ -166,11 +166,11 @@ fn kind_of_index(index: &GeneralIndex) -> &'static str {
 impl fmt::Display for FileCheck {
     /// A line that says that the file is sound, or one for each finding and their number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&judge(self))
+        f.write_str(&describe_check(self))
     }
 }
 
-fn judge(check: &FileCheck) -> String {
+fn describe_check(check: &FileCheck) -> String {
     let (shown, report) = (check.path.display(), &check.report);
     if report.is_sound() {
         let by = match report.writer {
