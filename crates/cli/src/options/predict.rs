@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use config::Choice;
 use proofload::{Axis, Error, Find, Scenario};
 
+use super::choice::choice;
 use super::load::LoadOptions;
 use super::output::OutputOptions;
 
@@ -74,16 +73,6 @@ pub struct PredictOptions {
     pub responses: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputOptions,
-}
-
-/// Reads one of the named values of a type; help and completions show what each means.
-fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
-    let names = T::NAMES.iter();
-    let names = names.map(|(name, _, meaning)| {
-        PossibleValue::new(*name).help(meaning.trim().trim_end_matches('.'))
-    });
-    PossibleValuesParser::new(names.collect::<Vec<_>>())
-        .try_map(|name| T::of_name(&name).ok_or("there is no such value"))
 }
 
 impl PredictOptions {

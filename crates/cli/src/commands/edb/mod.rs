@@ -88,7 +88,7 @@ fn progress_line(path: &Path) -> ProgressBar {
 fn dump(options: &DumpOptions) -> Result<ExitStatus, CommandError> {
     let request = DumpRequest {
         table: options.table.clone(),
-        format: options.format.into(),
+        format: options.format,
         as_is: options.as_is,
     };
     let out = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());

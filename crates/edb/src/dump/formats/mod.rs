@@ -20,6 +20,7 @@ mod tests;
 
 use std::io::{self, Write};
 
+use config::choice;
 use runtime::File;
 
 use self::csv::CsvRows;
@@ -27,13 +28,14 @@ use self::json::JsonRows;
 use super::{DatabaseReader, ReadError, RowEvent};
 use crate::format::general::{GeneralColumn, GeneralTable};
 
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowFormat {
-    /// A line with the names of the columns and one for each row, by RFC 4180 but for the ends of lines.
-    Csv,
-    /// A JSON object for each row, on a line of its own.
-    JsonLines,
+choice! {
+    /// How rows are written.
+    pub enum RowFormat {
+        /// A line with the names of the columns, then one for each row.
+        Csv = "csv",
+        /// A JSON object for each row, on a line of its own.
+        JsonLines = "json-lines",
+    }
 }
 
 impl RowFormat {
