@@ -14,8 +14,8 @@ pub use collections::{
 pub(crate) use reader::read;
 pub use reader::{Keys, Reader};
 pub use scalars::{
-    AnyNumber, Choices, Limit, NumberOrText, OrWord, Quantity, Switch, Text, Within, limit_ms,
-    limit_s, number_or_text, or_word, within,
+    AnyNumber, Choices, Limit, NoQuantity, NumberOrText, OrWord, Quantity, Switch, Text, Within,
+    limit_ms, limit_s, number_or_text, or_word, within,
 };
 
 use crate::node::Node;

@@ -73,8 +73,8 @@ mod value;
 
 pub use bounds::{each_setting, out_of_bounds};
 pub use codec::{
-    Choice, Codec, HasCodec, Keys, Quantity, Reader, Settings, flattened, limit_ms, limit_s, list,
-    named, number_or_text, optional, or_word, within,
+    Choice, Codec, HasCodec, Keys, NoQuantity, Quantity, Reader, Settings, flattened, limit_ms,
+    limit_s, list, named, number_or_text, optional, or_word, within,
 };
 pub use document::{Document, from_toml};
 pub use layers::{Format, Layers};

@@ -355,8 +355,7 @@ impl Recorder {
         let notes = self.lines.take().into_iter();
         let notes = notes.map(|(at_ns, line)| (at_ns, format!("{at_ns:>14} ns  {line}")));
         let log = disk.log();
-        let injected = |outcome: &str| !outcome.starts_with("done") && !outcome.contains("no such");
-        let faults = log.iter().filter(|one| injected(&one.outcome));
+        let faults = log.iter().filter(|one| one.outcome.is_fault());
         let faults = faults.map(|one| format!("lifetime {lifetime}: {one}"));
         self.faults.borrow_mut().extend(faults);
         let operations = log.iter().map(|one| (one.at_ns, one.to_string()));

@@ -1,6 +1,8 @@
 //! Looking for acknowledged transactions after a power cut or a kill: what every workload is asked, and
 //! answers.
 
+mod report;
+
 use std::path::PathBuf;
 
 use measure::result::RunResult;
@@ -10,8 +12,7 @@ use workload::Profile;
 
 use crate::error::Error;
 
-/// First lost transactions that are described.
-pub const MOST_EXAMPLES: usize = 5;
+pub use report::{AuditReport, MOST_EXAMPLES};
 
 /// A run whose acknowledged transactions are looked for.
 #[derive(Clone, Debug)]
@@ -89,34 +90,6 @@ impl AuditedRun {
 #[must_use]
 pub fn transactions(records: &[Record]) -> u64 {
     records.iter().filter(|one| one.is_transaction()).count() as u64
-}
-
-/// What an audit has found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AuditReport {
-    /// Transactions that are known to be acknowledged.
-    pub acknowledged: u64,
-    /// Of those, the ones that are lost.
-    pub lost: u64,
-    /// Of those, the ones of which it cannot be said.
-    pub undecided: u64,
-    /// Whether the databases lack something else that was durable.
-    pub damaged: bool,
-    /// The first lost ones, each described.
-    pub examples: Vec<String>,
-    /// Why it cannot be said of some, and what else is wrong, in sentences.
-    pub findings: Vec<String>,
-    /// What the answer is based on, in sentences.
-    pub basis: Vec<String>,
-}
-
-impl AuditReport {
-    /// Adds a lost transaction to the examples, if there are few.
-    pub fn add_example(&mut self, describe: impl FnOnce() -> String) {
-        if self.examples.len() < MOST_EXAMPLES {
-            self.examples.push(describe());
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 use super::item::{Item, ItemMaker};
 use super::schema::{self, INDEX, TABLE};
 use super::session::message_of_row;
-use super::store::{
-    Durability, LongColumn, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
-};
+use super::store::{MailStore, MessageNumber, RowAddress, ScanRequest, StoreError};
 use edb::Damage;
 use edb::{Commit, Database, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value};
 use measure::result::IntegrityClass;
@@ -96,9 +94,9 @@ impl<D: Directory> MailStore for EdbStore<D> {
         &self,
         transaction: &mut Transaction<D>,
         at: RowAddress,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
-        let (table, long) = (&self.table, long_values(long));
+        let table = &self.table;
         let found = if self.is_indexed {
             transaction.seek_index(table, INDEX, &at.key, long).await
         } else {
@@ -114,11 +112,9 @@ impl<D: Directory> MailStore for EdbStore<D> {
         &self,
         transaction: &mut Transaction<D>,
         message: MessageNumber,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<Item>, StoreError> {
-        let found = transaction
-            .get(&self.table, message, long_values(long))
-            .await;
+        let found = transaction.get(&self.table, message, long).await;
         let found = found.map_err(|error| self.error(&error, "reading a mail item"))?;
         found.map(|row| self.item_of(row)).transpose()
     }
@@ -194,7 +190,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
         let options = ScanOptions {
             limit: request.items as usize,
             read_ahead: request.read_ahead,
-            long_values: long_values(request.long),
+            long_values: request.long,
             ..ScanOptions::default()
         };
         let (table, from) = (&self.table, request.from);
@@ -212,13 +208,9 @@ impl<D: Directory> MailStore for EdbStore<D> {
     async fn commit(
         &self,
         transaction: Transaction<D>,
-        durability: Durability,
+        durability: Commit,
     ) -> Result<(), StoreError> {
-        let commit = match durability {
-            Durability::Durable => Commit::Durable,
-            Durability::Lazy { within_ms } => Commit::Lazy { within_ms },
-        };
-        let committed = transaction.commit(commit).await;
+        let committed = transaction.commit(durability).await;
         committed.map_err(|error| self.error(&error, "committing a transaction"))
     }
 
@@ -256,12 +248,5 @@ pub(crate) fn failure_of(damage: Damage, operation: &str) -> Failure {
     match damage {
         Damage::Page(error) => Failure::of_engine(&EngineError::Page(error), "", operation),
         Damage::File(finding) => Failure::of_file(&finding, operation),
-    }
-}
-
-fn long_values(long: LongColumn) -> LongValues {
-    match long {
-        LongColumn::Fetch => LongValues::Fetch,
-        LongColumn::Leave => LongValues::Leave,
     }
 }

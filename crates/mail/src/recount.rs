@@ -14,7 +14,7 @@
 
 use super::item::ItemMaker;
 use super::population::{Population, PopulationState};
-use super::store::{Durability, LongColumn, MailStore, MessageNumber, StoreError};
+use super::store::{Commit, LongValues, MailStore, MessageNumber, StoreError};
 use runtime::Handle;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ impl<S: MailStore> Recount<'_, S> {
                 let item = self.maker.first(row);
                 self.store.insert(&mut transaction, &item).await?;
             }
-            self.store.commit(transaction, Durability::Durable).await?;
+            self.store.commit(transaction, Commit::Durable).await?;
         }
         Ok(after)
     }
@@ -229,7 +229,7 @@ impl<S: MailStore> Recount<'_, S> {
                         return Ok(false);
                     }
                     let mut transaction = store.begin();
-                    let found = store.find(&mut transaction, at, LongColumn::Leave).await;
+                    let found = store.find(&mut transaction, at, LongValues::Leave).await;
                     store.roll_back(transaction).await?;
                     found.map(|found| found.is_some())
                 })

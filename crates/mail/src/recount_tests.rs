@@ -5,7 +5,7 @@ use super::item::ItemMaker;
 use super::keys::RowKeys;
 use super::population::{Population, PopulationState};
 use super::recount::{InFlight, Recount};
-use super::store::{Durability, LongColumn, MailStore};
+use super::store::{Commit, LongValues, MailStore};
 use super::test_store::{TestDisk, TestStore};
 use proptest::prelude::*;
 use runtime::Runtime;
@@ -67,12 +67,12 @@ impl Work {
             }
             Change::Delete(row) => {
                 let at = self.maker.address(row);
-                let found = self.store.find(&mut transaction, at, LongColumn::Leave);
+                let found = self.store.find(&mut transaction, at, LongValues::Leave);
                 let (message, _) = found.await.unwrap().expect("a row to delete");
                 self.store.delete(&mut transaction, message).await.unwrap();
             }
         }
-        let committed = self.store.commit(transaction, Durability::Durable);
+        let committed = self.store.commit(transaction, Commit::Durable);
         committed.await.unwrap();
     }
 }
@@ -83,7 +83,7 @@ async fn existing(store: &TestStore, maker: &ItemMaker, next_row: u64) -> Vec<bo
     for row in 0..next_row {
         let mut transaction = store.begin();
         let at = maker.address(row);
-        let found = store.find(&mut transaction, at, LongColumn::Leave);
+        let found = store.find(&mut transaction, at, LongValues::Leave);
         existing.push(found.await.unwrap().is_some());
     }
     existing

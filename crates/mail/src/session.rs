@@ -9,7 +9,7 @@ use super::item::{Item, ItemMaker};
 use super::ledger::VersionLedger;
 use super::operation::Operation;
 use super::population::{Population, PopulationState};
-use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use super::store::{Commit, LongValues, MailStore, MessageNumber, ScanRequest, StoreError};
 use measure::result::IntegrityClass;
 use measure::sample::{Layout, OperationKind, Recorder};
 use runtime::Handle;
@@ -265,18 +265,18 @@ impl<S: MailStore> Shared<S> {
         }
     }
 
-    fn deal_commit(&self) -> Durability {
+    fn deal_commit(&self) -> Commit {
         if self.state.borrow_mut().commits.deal() {
             let within_ms = self.settings.lazy_within_ms;
-            return Durability::Lazy { within_ms };
+            return Commit::Lazy { within_ms };
         }
-        Durability::Durable
+        Commit::Durable
     }
 
     async fn attempt(
         &self,
         plan: &[Planned],
-        durability: Option<Durability>,
+        durability: Option<Commit>,
         lateness_ns: Option<u64>,
     ) -> Result<Attempt, StoreError> {
         let mut attempt = Attempt::default();
@@ -312,14 +312,14 @@ impl<S: MailStore> Shared<S> {
         }
         let begun_ns = durability.map(|_| self.handle.now_ns());
         // Without changes there is nothing to wait for.
-        let kind = durability.unwrap_or(Durability::Lazy {
+        let kind = durability.unwrap_or(Commit::Lazy {
             within_ms: u64::MAX,
         });
         self.store.commit(transaction, kind).await?;
         if let (Some(durability), Some(begun_ns)) = (durability, begun_ns) {
             let index = match durability {
-                Durability::Durable => COMMIT_DURABLE_INDEX,
-                Durability::Lazy { .. } => COMMIT_LAZY_INDEX,
+                Commit::Durable => COMMIT_DURABLE_INDEX,
+                Commit::Lazy { .. } => COMMIT_LAZY_INDEX,
             };
             let service_ns = self.handle.now_ns() - begun_ns;
             let from_due_ns = lateness_ns.map(|lateness_ns| lateness_ns + service_ns);
@@ -456,11 +456,11 @@ impl<S: MailStore> Shared<S> {
     }
 }
 
-fn fetch_if(wanted: bool) -> LongColumn {
+fn fetch_if(wanted: bool) -> LongValues {
     if wanted {
-        LongColumn::Fetch
+        LongValues::Fetch
     } else {
-        LongColumn::Leave
+        LongValues::Leave
     }
 }
 

@@ -5,29 +5,10 @@ use super::keys::IndexKey;
 use workload::controller::host::DatabaseStatistics;
 use workload::failure::Failure;
 
+pub use edb::{Commit, LongValues};
+
 /// The number of a row in the table: its key there.
 pub type MessageNumber = i64;
-
-/// Whether a read fetches the long column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LongColumn {
-    /// It is read and comes with the item.
-    Fetch,
-    /// It stays where it is.
-    Leave,
-}
-
-/// When a commit returns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durability {
-    /// When the log is on stable storage.
-    Durable,
-    /// At once; the log follows within so many milliseconds.
-    Lazy {
-        /// The longest time in which a crash may undo the transaction.
-        within_ms: u64,
-    },
-}
 
 /// Why a transaction did not go through.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +44,7 @@ pub struct ScanRequest {
     /// The number of items.
     pub items: u32,
     /// Whether the long columns are fetched.
-    pub long: LongColumn,
+    pub long: LongValues,
     /// Whether coming pages are read ahead.
     pub read_ahead: bool,
 }
@@ -86,7 +67,7 @@ pub trait MailStore: Clone + 'static {
         &self,
         transaction: &mut Self::Transaction,
         at: RowAddress,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError>;
 
     /// Reads an item by its message number.
@@ -94,7 +75,7 @@ pub trait MailStore: Clone + 'static {
         &self,
         transaction: &mut Self::Transaction,
         message: MessageNumber,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<Item>, StoreError>;
 
     /// The first messages from a number on, up to `limit`, in the order of their numbers: each with
@@ -139,7 +120,7 @@ pub trait MailStore: Clone + 'static {
     async fn commit(
         &self,
         transaction: Self::Transaction,
-        durability: Durability,
+        durability: Commit,
     ) -> Result<(), StoreError>;
 
     /// Ends a transaction and undoes its changes.

@@ -4,7 +4,7 @@
 use super::item::Item;
 use super::keys::IndexKey;
 use super::store::{
-    Durability, LongColumn, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
+    Commit, LongValues, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
 };
 use runtime::sync::Semaphore;
 use runtime::{Handle, IoCause, IoDirection, IoEvent, IoObserver};
@@ -265,13 +265,13 @@ impl MailStore for TestStore {
         &self,
         _: &mut TestTransaction,
         at: RowAddress,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
         self.reads().await?;
         let rows = self.0.rows.borrow();
         Ok(rows.get(&at.key).filter(|row| !row.deleted).map(|row| {
             let mut item = row.item.clone();
-            if long == LongColumn::Leave {
+            if long == LongValues::Leave {
                 item.long = None;
             }
             (row.message, item)
@@ -282,7 +282,7 @@ impl MailStore for TestStore {
         &self,
         transaction: &mut TestTransaction,
         message: MessageNumber,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<Item>, StoreError> {
         let at = self.address(self.0.keys.borrow()[&message]);
         Ok(self
@@ -302,7 +302,7 @@ impl MailStore for TestStore {
         for (&message, key) in keys.range(from..) {
             if found.len() < limit as usize
                 && let Some((_, item)) = self
-                    .find(transaction, self.address(*key), LongColumn::Leave)
+                    .find(transaction, self.address(*key), LongValues::Leave)
                     .await?
             {
                 found.push((message, item.row));
@@ -361,14 +361,14 @@ impl MailStore for TestStore {
     async fn commit(
         &self,
         transaction: TestTransaction,
-        durability: Durability,
+        durability: Commit,
     ) -> Result<(), StoreError> {
         if !transaction.changes.is_empty() {
-            if durability == Durability::Durable {
+            if durability == Commit::Durable {
                 self.request(IoCause::Log, IoDirection::Write, 4096).await?;
             }
             let (lazy, durable) = self.0.commits.get();
-            let is_durable = u64::from(durability == Durability::Durable);
+            let is_durable = u64::from(durability == Commit::Durable);
             self.0
                 .commits
                 .set((lazy + 1 - is_durable, durable + is_durable));

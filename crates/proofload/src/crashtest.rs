@@ -1,5 +1,7 @@
 //! Crash tests of the storage engine: many seeds, on all CPUs.
 
+mod words;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -25,9 +27,11 @@ pub struct Seeds {
     pub count: u64,
 }
 
-/// What came of many seeds.
+/// What came of many seeds. Its text is a table of what they went through.
 #[derive(Clone, Debug)]
 pub struct CrashtestOutcome {
+    /// The seeds that were to be simulated.
+    pub seeds: Seeds,
     /// Seeds that were simulated.
     pub simulated: u64,
     /// What they went through.
@@ -80,6 +84,7 @@ pub fn run(
     let jobs = jobs.unwrap_or_else(workers::processors);
     let results = workers::compute(jobs, chunks, stop, work, report)?;
     let mut outcome = CrashtestOutcome {
+        seeds,
         simulated: 0,
         totals: Totals::default(),
         failure: None,
@@ -133,6 +138,11 @@ mod tests {
         assert_eq!((one.simulated, three.simulated), (37, 37));
         assert_eq!(one.totals, three.totals);
         assert!(one.failure.is_none() && !one.is_interrupted);
+        let text = one.to_string();
+        assert!(
+            text.starts_with("37 seeds from 5: none failed, in "),
+            "{text}"
+        );
         let by_kind: u64 = one.totals.kinds.values().map(|kind| kind.seeds).sum();
         assert_eq!(by_kind, 37);
     }

@@ -5,9 +5,11 @@
 //!   many predictions, or searches for the limit; [`study`] repeats published evaluations.
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
+//! - `database_file` (with `host`) examines, prints and recovers database files.
+//! - [`documents`] are the profiles, arrays, disks and studies that are built in, and those in files.
 //! - [`verify`] recomputes a run from the samples in its directory.
-//! - Each of the former has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
-//!   words what would be done, `run` does it.
+//! - Runs, predictions, replays, sweeps and studies each have a `Prepared`: `new` checks everything and writes
+//!   nothing, `run` does what was prepared; all but those of studies `describe` in words what would be done.
 //! - [`events`] (of the crate `execution`) is what happens meanwhile, for whoever shows or logs it. [`Error`] is what can go
 //!   wrong; nothing here prints, or ends the process.
 //!
@@ -20,6 +22,9 @@
 pub mod audit;
 #[cfg(feature = "host")]
 pub mod crashtest;
+#[cfg(feature = "host")]
+pub mod database_file;
+pub mod documents;
 pub mod options;
 pub mod predict;
 pub mod registry;

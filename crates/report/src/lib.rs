@@ -3,7 +3,8 @@
 //! The modules, in the order of the data:
 //!
 //! - [`Run`] is what is shown: the result, its samples, its latency distributions. [`Run::load`]
-//!   reads it from a run directory.
+//!   reads it from a run directory; [`load_run`] adds what its workload contributes, and
+//!   [`write_report`] puts the page beside the results.
 //! - [`words`] and [`tone`] put the verdict into words; [`advice`] derives findings with their
 //!   evidence; [`number`] writes every figure, [`settings`] every setting, [`limits`] finds the
 //!   limits of charts. What is special to a workload comes with the run, as its
@@ -13,8 +14,11 @@
 //! - [`chart`] draws inline SVG; [`page`] joins charts, tables and text into [`html`] and
 //!   [`html_comparison`]; [`comparison`] finds what differs between runs.
 //! - [`Document`] is any other page in the same layout: [`html_document`], [`terminal_document`].
+//!   [`study_page`] and [`study_tables`] are those of published studies that were repeated.
 //! - [`terminal_grid`], [`html_grid`] and [`grid_csv`] show many predictions in one table.
 //! - [`Certificate`] is for signature: HTML and PDF of the answer, the figures that decided and the hashes.
+//! - [`progress`] puts what happens meanwhile into lines.
+//! - [`verification_text`] and [`verification_json`] say what came of recomputing a run.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
@@ -22,19 +26,26 @@ mod certificate;
 pub mod chart;
 pub mod comparison;
 mod document;
+mod files;
 mod fio;
 mod grid;
 pub mod limits;
 pub mod page;
+pub mod progress;
 mod run;
 pub mod settings;
+mod study;
 mod summary;
 pub mod table;
 pub mod terminal;
+mod verification;
 pub mod words;
 
-pub use certificate::{Certificate, CertifiedRun, Details, Deviation};
+pub use certificate::{Certificate, CertifiedRun, Details, Deviation, NotCertified};
 pub use document::{Document, Section};
+pub use files::{
+    ReportError, load_run, run_of_result, write_report, write_report_elsewhere, write_report_of,
+};
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};
 pub use measure::display::{number, tone};
@@ -42,5 +53,7 @@ pub use page::{html, html_comparison, html_document, html_grid};
 pub use run::{
     Distribution, Distributions, Run, Sample, load_distributions, percentiles, timeline,
 };
+pub use study::{study_page, study_tables};
 pub use summary::csv_summary;
 pub use terminal::{Style, terminal, terminal_comparison, terminal_document, terminal_grid};
+pub use verification::{verification_findings, verification_json, verification_text};

@@ -5,7 +5,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;
-use runtime::simulated::{Fault, FaultEffect};
+use runtime::simulated::{Fault, FaultEffect, LoggedOutcome};
 use runtime::{
     Buffer, Directory, File, IoFailure, IoOperation, Persistence, Runtime, SimulatedDisk,
     SimulatedFile, SimulatedOptions,
@@ -284,6 +284,16 @@ fn silent_faults_leave_wrong_bytes() {
             let (buffer, _) = file.read(0, Buffer::zeroed(BLOCK_BYTES)).await;
             assert_eq!(wrong_bits(&buffer), 1);
         }
+        let _ = disk.directory("d").open("nothing").await;
+        let faults = disk.log().into_iter().map(|one| one.outcome);
+        let faults: Vec<LoggedOutcome> = faults.filter(LoggedOutcome::is_fault).collect();
+        let expected = [
+            LoggedOutcome::Lost,
+            LoggedOutcome::Misdirected,
+            LoggedOutcome::Flipped,
+            LoggedOutcome::Corrupted,
+        ];
+        assert_eq!(faults, expected);
     });
 }
 

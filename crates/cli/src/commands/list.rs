@@ -1,56 +1,23 @@
 //! `proofload list`: what is built in.
 
-use array::description::{BUNDLED_ARRAYS, Description};
-use array::disk::BUNDLED_DISKS;
-use config::Source;
+use proofload::documents::DocumentKind;
 
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::{ListOptions, Listed};
 use crate::print::print;
-use proofload::WORKLOADS;
-use proofload::study::BUNDLED_STUDIES;
 
 /// Prints the names with their descriptions.
 pub fn list(options: &ListOptions) -> Result<ExitStatus, CommandError> {
-    match options.what {
-        Listed::Workloads => workloads(),
-        Listed::Arrays => arrays(),
-        Listed::Disks => disks(),
-        Listed::Studies => studies(),
-    }
-}
-
-fn workloads() -> Result<ExitStatus, CommandError> {
+    let (kind, width) = match options.what {
+        Listed::Workloads => (DocumentKind::Profile, 16),
+        Listed::Arrays => (DocumentKind::Array, 26),
+        Listed::Disks => (DocumentKind::Disk, 20),
+        Listed::Studies => (DocumentKind::Study, 16),
+    };
     let mut text = String::new();
-    for profile in WORKLOADS.bundled_profiles() {
-        let loaded = WORKLOADS.read(&[Source::file(profile.name, profile.toml)])?;
-        text.push_str(&format!("{:<16}{}\n", profile.name, loaded.description()));
-    }
-    print(&text)
-}
-
-fn arrays() -> Result<ExitStatus, CommandError> {
-    let mut text = String::new();
-    for array in BUNDLED_ARRAYS {
-        let loaded = Description::load(&[Source::file(array.name, array.toml)])?;
-        text.push_str(&format!("{:<26}{}\n", array.name, loaded.title()));
-    }
-    print(&text)
-}
-
-fn disks() -> Result<ExitStatus, CommandError> {
-    let mut text = String::new();
-    for disk in BUNDLED_DISKS {
-        text.push_str(&format!("{:<20}{}\n", disk.name, disk.description()?.title));
-    }
-    print(&text)
-}
-
-fn studies() -> Result<ExitStatus, CommandError> {
-    let mut text = String::new();
-    for study in BUNDLED_STUDIES {
-        text.push_str(&format!("{:<16}{}\n", study.name, study.title()?));
+    for (name, title) in kind.titles()? {
+        text.push_str(&format!("{name:<width$}{title}\n"));
     }
     print(&text)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use measure::run_directory::REPORT_FILE;
 use report::{Run, Style};
 
-use super::run::{NAME_A_RUN, load_run, not_a_run};
+use super::run::{NAME_A_RUN, not_a_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ReportOptions;
@@ -84,7 +84,7 @@ fn load(path: &Path) -> Result<Run, CommandError> {
         let message = format!("{} does not exist.", path.display());
         return Err(CommandError::usage(message, NAME_A_RUN));
     }
-    load_run(path).map_err(|error| not_a_run(&error))
+    report::load_run(path).map_err(|error| not_a_run(&error))
 }
 
 fn directory_of(path: &Path) -> PathBuf {

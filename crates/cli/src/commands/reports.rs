@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use proofload::{Event, Observer};
 
-use super::run::write_report;
+use super::run::no_report;
 use crate::error::CommandError;
 
 /// Writes pages while predictions go on, and keeps the first error.
@@ -23,9 +23,9 @@ impl Reports {
                 _ => None,
             };
             if let Some(directory) = done
-                && let Err(error) = write_report(directory)
+                && let Err(error) = report::write_report(directory)
             {
-                trouble.borrow_mut().get_or_insert(error);
+                trouble.borrow_mut().get_or_insert(no_report(&error));
             }
             view.event(event);
         })

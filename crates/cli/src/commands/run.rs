@@ -1,14 +1,12 @@
 //! `proofload run`, and what all commands print at the end of a run.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use measure::result::RunResult;
-use measure::run_directory::{LoadError, REPORT_FILE};
+use measure::run_directory::LoadError;
+use proofload::Outcome;
 use proofload::run::Prepared;
-use proofload::{Outcome, WORKLOADS};
-use report::{Run, Style};
+use report::{ReportError, Run, Style};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::answer::print_answer;
@@ -69,13 +67,14 @@ pub fn report_outcome(
     if outcome.directory.is_some() || outcome.unwritten.is_some() {
         let run = outcome.directory.as_deref().and_then(whole_run);
         let run = run.filter(|_| outcome.unwritten.is_none());
-        let run = run.unwrap_or_else(|| run_without_files(result));
+        let run = run.unwrap_or_else(|| report::run_of_result(result));
         let page = outcome.directory.as_deref().and_then(|directory| {
-            let page = directory.join(REPORT_FILE);
-            match write_page(&page, &report::html(&run)) {
-                Ok(()) => Some(page),
-                Err(error) => page_elsewhere(&run, &page, &error),
-            }
+            let written = report::write_report_of(&run, directory);
+            let written = written.or_else(|error| {
+                notify(&error.to_string());
+                report::write_report_elsewhere(&run)
+            });
+            written.ok()
         });
         if !json && !quiet {
             let tables = report::terminal(&run, &Style::of_standard_output());
@@ -97,35 +96,9 @@ pub fn report_outcome(
 
 /// The run in a directory; `None`, with a message, when its files cannot be read.
 fn whole_run(directory: &Path) -> Option<Run> {
-    let run = load_run(directory);
+    let run = report::load_run(directory);
     run.map_err(|error| notify(&format!("The results are unreadable: {error}.")))
         .ok()
-}
-
-/// A run of which only the result is left.
-fn run_without_files(result: &RunResult) -> Run {
-    let mut run = Run::from_result(&result.workload.name, result.clone());
-    run.contribution = WORKLOADS.contribution(result);
-    run
-}
-
-/// Writes a report that has no room beside its results into the directory for temporary files.
-fn page_elsewhere(run: &Run, wanted: &Path, error: &io::Error) -> Option<PathBuf> {
-    notify(&format!(
-        "The report {} cannot be written: {error}.",
-        wanted.display()
-    ));
-    let name = format!("proofload-{}-{}", std::process::id(), REPORT_FILE);
-    let page = std::env::temp_dir().join(name);
-    // Others may write there, too: a name that is taken is not overwritten.
-    let mut file = fs::File::create_new(&page).ok()?;
-    file.write_all(report::html(run).as_bytes()).ok()?;
-    Some(page)
-}
-
-/// The run in a directory, with what its workload adds to the report.
-pub fn load_run(path: &Path) -> Result<Run, LoadError> {
-    Run::load(path, |result| WORKLOADS.contribution(result))
 }
 
 /// What a command that reads runs is to be given.
@@ -141,36 +114,15 @@ pub fn not_a_run(error: &LoadError) -> CommandError {
     CommandError::usage(format!("{error}."), help)
 }
 
-/// Writes the report of the run in a directory beside its results.
-pub fn write_report(directory: &Path) -> Result<(), CommandError> {
-    let run = load_run(directory).map_err(|error| {
-        CommandError::environment(format!("The results are unreadable: {error}."), "")
-    })?;
-    let page = directory.join(REPORT_FILE);
-    write_page(&page, &report::html(&run)).map_err(|error| {
-        CommandError::environment(
-            format!("The report {} cannot be written: {error}.", page.display()),
-            "The results beside it are complete; make the report with 'proofload report'.",
-        )
-    })
-}
-
-/// Writes a report in one step. A link in its place is replaced, and not followed.
-fn write_page(page: &Path, html: &str) -> io::Result<()> {
-    let temporary = page.with_extension("html.tmp");
-    let write = || {
-        match fs::remove_file(&temporary) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+/// The report of a prediction that cannot be written.
+pub fn no_report(error: &ReportError) -> CommandError {
+    let help = match error {
+        ReportError::Load(_) => "",
+        ReportError::Write { .. } => {
+            "The results beside it are complete; make the report with 'proofload report'."
         }
-        fs::File::create_new(&temporary)?.write_all(html.as_bytes())?;
-        fs::rename(&temporary, page)
     };
-    let written = write();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    CommandError::environment(error.to_string(), help)
 }
 
 /// The result document on standard output, and nothing else.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use measure::grid::GridResult;
+use measure::run_directory::REPORT_FILE;
 use proofload::Scenario;
 use proofload::sweep::Prepared;
 use report::Style;
@@ -13,14 +14,12 @@ use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live::SweepView;
+use crate::live;
 use crate::options::PredictOptions;
 use crate::print::print;
 
 /// The grid as rows for spreadsheets.
 const CSV_FILE: &str = "grid.csv";
-/// The table and the charts of the grid.
-const REPORT_FILE: &str = "report.html";
 
 /// Makes many predictions and prints what comes out.
 pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, CommandError> {
@@ -36,7 +35,7 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
     let stop = stop_on_signals()?;
     let reports = Reports::default();
     let outcome = prepared.run(
-        reports.write_with(SweepView::new(options.output.quiet)),
+        reports.write_with(live::of_points(options.output.quiet)),
         &stop,
     )?;
     reports.written()?;

@@ -1,25 +1,31 @@
 //! What people see while a run is under way: a live line in a terminal, else a line per sample.
 
-mod figures;
 pub mod keys;
-mod lines;
-mod pace;
 mod quiet;
-mod seeds;
-mod speed;
-mod status_line;
-mod study;
-mod sweep;
+mod status;
 mod terminal;
 
-pub use figures::bar_left;
-pub use seeds::SeedsView;
-pub use study::StudyView;
-pub use sweep::SweepView;
+pub use terminal::bar_left;
 
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use proofload::Observer;
+use report::progress::{CasesStatus, LinesView, PointsStatus, SeedsStatus};
+
+use self::status::StatusView;
+
+/// How often a live line is drawn again between events.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// The form of a live line.
+const STATUS: &str = "{spinner} {msg}";
+
+/// Time between two plain lines about seeds and points.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// The same about the cases of studies, which take longer.
+const QUIET_OF_STUDIES: Duration = Duration::from_secs(30);
 
 /// The view that fits: nothing when quiet, a live line in a terminal, else plain lines, always on
 /// standard error.
@@ -38,6 +44,22 @@ fn choose(quiet: bool, simulated: bool) -> Box<dyn Observer> {
     } else if std::io::stderr().is_terminal() {
         Box::new(terminal::TerminalView::new(simulated))
     } else {
-        Box::new(lines::LinesView::new(std::io::stderr(), simulated))
+        Box::new(LinesView::new(std::io::stderr(), simulated))
     }
+}
+
+/// The view of crash tests.
+pub fn of_seeds(quiet: bool) -> impl Observer {
+    StatusView::new(SeedsStatus::new(), quiet, STATUS, QUIET)
+}
+
+/// The view of a sweep or a search.
+pub fn of_points(quiet: bool) -> impl Observer {
+    StatusView::new(PointsStatus::new(), quiet, STATUS, QUIET)
+}
+
+/// The view of studies, of which `jobs` cases are predicted at a time.
+pub fn of_cases(jobs: usize, quiet: bool) -> impl Observer {
+    let form = "{spinner} {elapsed} {msg}";
+    StatusView::new(CasesStatus::new(jobs), quiet, form, QUIET_OF_STUDIES)
 }

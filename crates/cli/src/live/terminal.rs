@@ -5,18 +5,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use proofload::{Event, Observer};
+use report::progress::{Pace, Speed, bars, figures};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
-use super::pace::Pace;
-use super::speed::Speed;
-use super::{figures, keys};
+use super::{REDRAW, keys};
 use crate::print::notify;
-
-/// How often the line is drawn again between samples.
-const REDRAW: Duration = Duration::from_millis(200);
-
-/// Cells of the bar.
-const BAR_CELLS: usize = 20;
 
 /// Up to three lines that are drawn over and over: the progress of the phase, the figures of the last
 /// second, the verdict so far. Each fits 80 columns. Notes scroll past above them.
@@ -63,39 +56,9 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
-/// The bar of a phase whose length is known: how much of it has passed, and what remains.
-fn progress_of(elapsed: Duration, expected: Duration) -> String {
-    let remaining = figures::left(expected.saturating_sub(elapsed));
-    format!("{} {remaining} left", bar(share(elapsed, expected)))
-}
-
-fn share(elapsed: Duration, expected: Duration) -> f64 {
-    (elapsed.as_secs_f64() / expected.as_secs_f64().max(0.001)).min(1.0)
-}
-
-fn bar(share: f64) -> String {
-    let full = (share * BAR_CELLS as f64) as usize;
-    format!("[{:<BAR_CELLS$}]", "#".repeat(full))
-}
-
-/// Progress of simulated time: how much of it has passed, how much faster than real time it goes,
-/// and how long that takes yet, where that is known.
-fn simulated_progress(
-    elapsed: Duration,
-    expected: Duration,
-    spent: Duration,
-    left: Option<Duration>,
-) -> String {
-    let left = left.map_or(String::new(), |left| {
-        format!(" about {} left", figures::left(left))
-    });
-    format!(
-        "{} of {} simulated, {:.0} times real speed {}{left}",
-        figures::clock(elapsed),
-        figures::clock(expected),
-        elapsed.as_secs_f64() / spent.as_secs_f64().max(1e-3),
-        bar(share(elapsed, expected)),
-    )
+/// The time left of a bar, for a template that names it.
+pub fn bar_left(state: &ProgressState, out: &mut dyn Write) {
+    let _ = out.write_str(&figures::left(state.eta()));
 }
 
 impl Observer for TerminalView {
@@ -135,7 +98,7 @@ impl TerminalView {
             line.set_style(style("{spinner} {prefix} {msg}"));
         } else if let Some(expected) = expected {
             let draw = move |state: &ProgressState, out: &mut dyn Write| {
-                let _ = write!(out, "{}", progress_of(state.elapsed(), expected));
+                let _ = write!(out, "{}", bars::of_time(state.elapsed(), expected));
             };
             let template = "{spinner} {prefix} {elapsed} {progress}\n  {msg}";
             line.set_style(style(template).with_key("progress", draw));
@@ -152,7 +115,7 @@ impl TerminalView {
         if line.length() != Some(progress.total_bytes) {
             let template = "{spinner} {prefix} {elapsed} [{bar:20}] {time_left} left\n  {binary_bytes} \
                             of {binary_total_bytes}, {binary_bytes_per_sec}";
-            let style = style(template).with_key("time_left", figures::bar_left);
+            let style = style(template).with_key("time_left", bar_left);
             line.set_style(style.progress_chars("## "));
             line.set_length(progress.total_bytes);
         }
@@ -181,9 +144,9 @@ impl TerminalView {
         };
         let mut text = format!("{}\n  {}", figures::sample(sample), shown.for_stderr());
         if let Some((expected, began)) = self.measured {
-            let done = share(sample.elapsed, expected);
+            let done = bars::share(sample.elapsed, expected);
             let left = self.pace.left(Instant::now(), done);
-            let progress = simulated_progress(sample.elapsed, expected, began.elapsed(), left);
+            let progress = bars::of_simulated_time(sample.elapsed, expected, began.elapsed(), left);
             text = format!("{progress}\n  {text}");
         }
         self.line.set_message(text);
@@ -191,35 +154,5 @@ impl TerminalView {
 
     fn note(&mut self, text: &str) {
         self.line.suspend(|| notify(text));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_progress_fills_and_counts_down() {
-        let minute = Duration::from_secs(60);
-        assert_eq!(
-            progress_of(Duration::ZERO, minute),
-            "[                    ] 1 min left"
-        );
-        assert_eq!(
-            progress_of(minute / 2, minute),
-            "[##########          ] 30 s left"
-        );
-        assert_eq!(
-            progress_of(minute * 2, minute),
-            "[####################] 0 s left"
-        );
-        assert_eq!(
-            simulated_progress(minute / 2, minute, minute / 60, Some(minute / 60)),
-            "0:30 of 1:00 simulated, 30 times real speed [##########          ] about 1 s left"
-        );
-        assert_eq!(
-            simulated_progress(minute / 2, minute, minute / 60, None),
-            "0:30 of 1:00 simulated, 30 times real speed [##########          ]"
-        );
     }
 }

@@ -4,8 +4,8 @@
 // Documentation comments of options are the help that the terminal prints: plain text, not Markdown.
 #![allow(rustdoc::invalid_html_tags)]
 
-mod axis;
 mod certificate;
+mod choice;
 mod crashtest;
 mod load;
 mod output;
@@ -19,6 +19,10 @@ mod witness;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use config::Choice;
+use edb::dump::RowFormat;
+
+use self::choice::choice;
 
 pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
@@ -304,21 +308,12 @@ pub struct DumpOptions {
     #[arg(value_name = "TABLE")]
     pub table: Option<String>,
     /// How to print rows.
-    #[arg(long, value_enum, default_value_t = DumpFormat::Csv)]
-    pub format: DumpFormat,
+    #[arg(long, value_parser = choice::<RowFormat>(), default_value = RowFormat::Csv.name())]
+    pub format: RowFormat,
     /// Also read a file that was not closed properly. Changes that are only in its log are missing,
     /// and rows may contradict each other.
     #[arg(long)]
     pub as_is: bool,
-}
-
-/// How rows are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DumpFormat {
-    /// A line with the names of the columns, then one for each row.
-    Csv,
-    /// A JSON object for each row, on a line of its own.
-    JsonLines,
 }
 
 #[cfg(test)]

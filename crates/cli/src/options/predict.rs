@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use config::Choice;
 use proofload::{Axis, Error, Find, Scenario};
 
-use super::axis::axis;
+use super::choice::choice;
 use super::load::LoadOptions;
 use super::output::OutputOptions;
 
@@ -77,16 +75,6 @@ pub struct PredictOptions {
     pub output: OutputOptions,
 }
 
-/// Reads one of the named values of a type; help and completions show what each means.
-fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
-    let names = T::NAMES.iter();
-    let names = names.map(|(name, _, meaning)| {
-        PossibleValue::new(*name).help(meaning.trim().trim_end_matches('.'))
-    });
-    PossibleValuesParser::new(names.collect::<Vec<_>>())
-        .try_map(|name| T::of_name(&name).ok_or("there is no such value"))
-}
-
 impl PredictOptions {
     /// The workload, or the trace, on the array.
     ///
@@ -106,6 +94,6 @@ impl PredictOptions {
     /// # Errors
     /// A `--sweep` that is none.
     pub fn axes(&self) -> Result<Vec<Axis>, Error> {
-        self.sweep.iter().map(|text| axis(text)).collect()
+        self.sweep.iter().map(|text| Axis::parse(text)).collect()
     }
 }

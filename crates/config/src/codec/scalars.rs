@@ -9,13 +9,24 @@ use crate::quantity::{ByteSize, TimeSpan};
 use crate::shape::Shape;
 use crate::value::Value;
 
+/// Why a value stands for no quantity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoQuantity {
+    /// Its type is another one.
+    OtherType,
+    /// The sentence says what is wrong, and not yet what may be written.
+    Wrong(String),
+    /// The sentence says what is wrong and what may be written.
+    WrongWithRemedy(String),
+}
+
 /// Something measurable that a setting can hold.
 pub trait Quantity: Copy + PartialOrd {
     /// The quantity that a value stands for.
     ///
     /// # Errors
-    /// `Some` sentence when more can be said than that the type is wrong.
-    fn read(value: &NodeValue) -> Result<Self, Option<String>>;
+    /// When it stands for none.
+    fn read(value: &NodeValue) -> Result<Self, NoQuantity>;
     /// The quantity as a value.
     fn to_value(self) -> Value;
     /// What may be written for one within bounds.
@@ -25,11 +36,11 @@ pub trait Quantity: Copy + PartialOrd {
 macro_rules! whole_quantity {
     ($($type:ty),*) => {$(
         impl Quantity for $type {
-            fn read(value: &NodeValue) -> Result<Self, Option<String>> {
+            fn read(value: &NodeValue) -> Result<Self, NoQuantity> {
                 match value {
                     NodeValue::Integer(number) => Self::try_from(*number)
-                        .map_err(|_| Some(format!("{number} is out of range"))),
-                    _ => Err(None),
+                        .map_err(|_| NoQuantity::Wrong(format!("{number} is out of range"))),
+                    _ => Err(NoQuantity::OtherType),
                 }
             }
 
@@ -66,10 +77,10 @@ fn bound(number: f64) -> Option<f64> {
 }
 
 impl Quantity for f64 {
-    fn read(value: &NodeValue) -> Result<Self, Option<String>> {
+    fn read(value: &NodeValue) -> Result<Self, NoQuantity> {
         number(value)
             .filter(|number| number.is_finite())
-            .ok_or(None)
+            .ok_or(NoQuantity::OtherType)
     }
 
     fn to_value(self) -> Value {
@@ -85,7 +96,7 @@ impl Quantity for f64 {
 }
 
 impl Quantity for f32 {
-    fn read(value: &NodeValue) -> Result<Self, Option<String>> {
+    fn read(value: &NodeValue) -> Result<Self, NoQuantity> {
         f64::read(value).map(|number| number as Self)
     }
 
@@ -100,11 +111,11 @@ impl Quantity for f32 {
 }
 
 impl Quantity for ByteSize {
-    fn read(value: &NodeValue) -> Result<Self, Option<String>> {
+    fn read(value: &NodeValue) -> Result<Self, NoQuantity> {
         match value {
             NodeValue::Integer(number) if *number >= 0 => Ok(Self(number.unsigned_abs())),
-            NodeValue::Text(text) => Self::parse(text).map_err(Some),
-            _ => Err(None),
+            NodeValue::Text(text) => Self::parse(text).map_err(NoQuantity::WrongWithRemedy),
+            _ => Err(NoQuantity::OtherType),
         }
     }
 
@@ -118,14 +129,14 @@ impl Quantity for ByteSize {
 }
 
 impl Quantity for TimeSpan {
-    fn read(value: &NodeValue) -> Result<Self, Option<String>> {
+    fn read(value: &NodeValue) -> Result<Self, NoQuantity> {
         match value {
             NodeValue::Integer(0) => Ok(Self(0)),
-            NodeValue::Integer(number) if *number > 0 => Err(Some(format!(
+            NodeValue::Integer(number) if *number > 0 => Err(NoQuantity::Wrong(format!(
                 "the number {number} has no unit of time, such as \"{number}s\" or \"{number}ms\""
             ))),
-            NodeValue::Text(text) => Self::parse(text).map_err(Some),
-            _ => Err(None),
+            NodeValue::Text(text) => Self::parse(text).map_err(NoQuantity::WrongWithRemedy),
+            _ => Err(NoQuantity::OtherType),
         }
     }
 
@@ -168,9 +179,9 @@ impl<T: Quantity> Within<T> {
     fn take(&self, value: &NodeValue) -> Result<T, String> {
         let shape = self.shape_of_range();
         let found = T::read(value).map_err(|problem| match problem {
-            Some(sentence) if sentence.contains("write") => sentence,
-            Some(sentence) => format!("{sentence}; write {}", shape.bounded()),
-            None => misfit(value, &shape.expected()),
+            NoQuantity::WrongWithRemedy(sentence) => sentence,
+            NoQuantity::Wrong(sentence) => format!("{sentence}; write {}", shape.bounded()),
+            NoQuantity::OtherType => misfit(value, &shape.expected()),
         })?;
         if self.0.contains(&found) {
             return Ok(found);

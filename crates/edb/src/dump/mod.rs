@@ -3,7 +3,9 @@
 //! [`DatabaseReader`] knows the tables of a file; [`DatabaseReader::rows`] goes through one of them
 //! in key order and says what it finds as [`RowEvent`]s, long values chunk by chunk. It holds one page
 //! per tree level and a few pages of long values at a time, however large the table is.
+//! [`DatabaseReader::write_rows`] writes them as CSV or as JSON Lines.
 
+mod formats;
 mod long_values;
 mod rows;
 
@@ -11,6 +13,7 @@ mod rows;
 mod tests;
 
 pub use crate::reading::ReadError;
+pub use formats::RowFormat;
 pub use rows::RowEvent;
 
 use runtime::File;

@@ -5,7 +5,7 @@ use super::record;
 use super::scattered::Place;
 use super::shape::{Change, Node, PageList, Shape};
 use super::transactions::SimulatedTransaction;
-use crate::store::Durability;
+use crate::store::Commit;
 use edb::EngineError;
 use edb::position::{LogPosition, PageNumber};
 use edb::settings::LONG_VALUE_PREREAD_PAGES;
@@ -184,7 +184,7 @@ impl<D: Directory> Core<D> {
     pub(crate) async fn commit(
         self: &Rc<Self>,
         transaction: SimulatedTransaction,
-        durability: Durability,
+        durability: Commit,
     ) -> Result<(), EngineError> {
         if transaction.begin.is_none() {
             let mut transactions = self.transactions.borrow_mut();
@@ -200,8 +200,8 @@ impl<D: Directory> Core<D> {
         self.cleanup_wanted.notify_all();
         self.prepare_next_extension();
         match durability {
-            Durability::Durable => self.log.make_durable(end).await?,
-            Durability::Lazy { within_ms } => {
+            Commit::Durable => self.log.make_durable(end).await?,
+            Commit::Lazy { within_ms } => {
                 self.log.request(end, within_ms.saturating_mul(1_000_000));
             }
         }

@@ -8,7 +8,7 @@ use crate::item::Item;
 use crate::keys::{IndexKey, RowKeys};
 use crate::session::message_of_row;
 use crate::store::{
-    Durability, LongColumn, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
+    Commit, LongValues, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
 };
 use edb::EngineError;
 use runtime::{Directory, File};
@@ -63,8 +63,8 @@ impl<D: Directory> SimulatedStore<D> {
         StoreError::Failed(Failure::of_engine(error, &self.name(), operation))
     }
 
-    async fn long_value(&self, row: u64, long: LongColumn) -> Result<(), StoreError> {
-        if long == LongColumn::Leave {
+    async fn long_value(&self, row: u64, long: LongValues) -> Result<(), StoreError> {
+        if long == LongValues::Leave {
             return Ok(());
         }
         let read = self.inner.open.core.read_long_value(row).await;
@@ -105,7 +105,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         &self,
         _transaction: &mut SimulatedTransaction,
         address: RowAddress,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
         let (row, place) = (address.row, place_of(&address.key));
         let at = RowPlace { row, place };
@@ -122,7 +122,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         &self,
         _transaction: &mut SimulatedTransaction,
         message: MessageNumber,
-        long: LongColumn,
+        long: LongValues,
     ) -> Result<Option<Item>, StoreError> {
         let row = row_of_message(message);
         let found = self.inner.open.core.read_row(row).await;
@@ -210,7 +210,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
                 place: place_of(&request.from.key),
             },
             items: request.items,
-            with_long: request.long == LongColumn::Fetch,
+            with_long: request.long == LongValues::Fetch,
             read_ahead: request.read_ahead,
         };
         let (order, rows) = (&self.inner.order, self.inner.rows.get());
@@ -221,7 +221,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
     async fn commit(
         &self,
         transaction: SimulatedTransaction,
-        durability: Durability,
+        durability: Commit,
     ) -> Result<(), StoreError> {
         let committed = self.inner.open.core.commit(transaction, durability).await;
         committed.map_err(|error| self.error(&error, "committing a transaction"))

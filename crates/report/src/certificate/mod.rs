@@ -5,62 +5,20 @@
 //! with the figures that decided; deviations; evidence; signatures.
 //!
 //! [`content`] says what stands in it as [`Block`]s, which [`html`] and [`pdf`] draw. What is not known
-//! is a line to be filled in by hand.
+//! is a line to be filled in by hand. [`CertifiedRun::load`] is what may stand on it, and [`Details`] what
+//! nobody but the owner of the storage knows.
 
+mod certified;
 mod content;
+mod details;
 mod html;
 mod pdf;
 mod run;
 
-use measure::recompute::Verified;
-
-use crate::run::Run;
 use crate::tone::Tone;
 
-/// What nobody but its owner knows of the storage; empty is left to be filled in by hand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Details {
-    /// For whom the storage was tested.
-    pub customer: String,
-    /// Name of who tested it.
-    pub tester: String,
-    /// Manufacturer and model of the array.
-    pub array: String,
-    /// Serial numbers of the array.
-    pub serial: String,
-    /// Firmware version of the array.
-    pub firmware: String,
-    /// Disks and their RAID level.
-    pub disks: String,
-    /// Controllers and their caches.
-    pub controllers: String,
-    /// How the host is connected: adapters, switches, multipathing.
-    pub connection: String,
-    /// A remark in free text.
-    pub note: String,
-}
-
-/// A setting that is not as the profile has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deviation {
-    /// Dotted path of the setting.
-    pub setting: String,
-    /// Its value in the profile.
-    pub of_profile: String,
-    /// Its value in the run.
-    pub of_run: String,
-}
-
-/// A run that stands on a certificate.
-#[derive(Clone, Debug, Default)]
-pub struct CertifiedRun {
-    /// The run with its samples, as a report has it.
-    pub run: Run,
-    /// What came of its verification.
-    pub verified: Verified,
-    /// Settings that differ from the bundled profile of its name; `None` when there is no such profile.
-    pub deviations: Option<Vec<Deviation>>,
-}
+pub use certified::{CertifiedRun, Deviation, NotCertified};
+pub use details::Details;
 
 /// A certificate, ready to be drawn.
 #[derive(Clone, Debug)]

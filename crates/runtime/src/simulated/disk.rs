@@ -31,8 +31,41 @@ pub struct LoggedOperation {
     pub offset_bytes: u64,
     /// Bytes asked for; 0 where no bytes move.
     pub length_bytes: u64,
-    /// `done`, or what went wrong (silent faults included).
-    pub outcome: String,
+    /// What came of it.
+    pub outcome: LoggedOutcome,
+}
+
+/// What came of an operation, faults included that the caller does not see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoggedOutcome {
+    /// It was done.
+    Done,
+    /// A write was done and is durable.
+    DoneDurably,
+    /// A write was reported as done, and nothing was written.
+    Lost,
+    /// A write was reported as done, and other bytes were written.
+    Corrupted,
+    /// A write was reported as done, and went to another place.
+    Misdirected,
+    /// A read returned other bytes than there are.
+    Flipped,
+    /// A read returned bytes of an earlier time.
+    Stale,
+    /// It failed.
+    Failed(IoFailure),
+}
+
+impl LoggedOutcome {
+    /// Whether the storage did something else than what was asked of it. That a file is not there is an
+    /// answer.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        !matches!(
+            self,
+            Self::Done | Self::DoneDurably | Self::Failed(IoFailure::NotFound)
+        )
+    }
 }
 
 impl fmt::Display for LoggedOperation {
@@ -47,6 +80,21 @@ impl fmt::Display for LoggedOperation {
             self.length_bytes,
             self.outcome
         )
+    }
+}
+
+impl fmt::Display for LoggedOutcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Done => "done",
+            Self::DoneDurably => "done, durable",
+            Self::Lost => "reported as done, lost",
+            Self::Corrupted => "a bit was corrupted",
+            Self::Misdirected => "reported as done, misdirected",
+            Self::Flipped => "a bit was flipped",
+            Self::Stale => "older bytes were returned",
+            Self::Failed(failure) => return failure.fmt(formatter),
+        })
     }
 }
 
@@ -350,12 +398,12 @@ impl SimulatedDisk {
 
     /// Notes a failure and makes the error of it.
     pub(super) fn fail(&self, subject: &Subject, failure: IoFailure) -> IoError {
-        self.note(subject, &failure.to_string());
+        self.note(subject, LoggedOutcome::Failed(failure.clone()));
         subject.error(failure)
     }
 
     /// Adds a line to the log.
-    pub(super) fn note(&self, subject: &Subject, outcome: &str) {
+    pub(super) fn note(&self, subject: &Subject, outcome: LoggedOutcome) {
         let capacity = self.inner.options.log_length;
         let mut log = self.inner.log.borrow_mut();
         if log.len() == capacity {
@@ -368,7 +416,7 @@ impl SimulatedDisk {
                 file: subject.file.clone(),
                 offset_bytes: subject.offset_bytes,
                 length_bytes: subject.length_bytes,
-                outcome: outcome.to_owned(),
+                outcome,
             });
         }
     }

@@ -1,7 +1,7 @@
 //! Files and directories of a simulated disk.
 
 use super::content::{Block, block_number, blocks_of};
-use super::disk::{SimulatedDisk, Subject, Ticket};
+use super::disk::{LoggedOutcome, SimulatedDisk, Subject, Ticket};
 use super::faults::FaultEffect;
 use super::state::{Change, FileId, InFlightWrite, OpenMark};
 use crate::buffer::{BLOCK_BYTES, Buffer, SharedBuffer};
@@ -73,7 +73,7 @@ impl SimulatedDirectory {
 
     async fn finish(&self, ticket: &Ticket) -> Result<(), IoError> {
         self.disk.work(ticket).await?;
-        self.disk.note(&ticket.subject, "done");
+        self.disk.note(&ticket.subject, LoggedOutcome::Done);
         Ok(())
     }
 
@@ -224,12 +224,12 @@ impl SimulatedFile {
         let outcome = match ticket.effect {
             Some(FaultEffect::FlipBit) => {
                 self.disk.flip_bit(&mut buffers[0]);
-                "a bit was flipped"
+                LoggedOutcome::Flipped
             }
-            Some(FaultEffect::ReadStale) => "older bytes were returned",
-            _ => "done",
+            Some(FaultEffect::ReadStale) => LoggedOutcome::Stale,
+            _ => LoggedOutcome::Done,
         };
-        if outcome != "done" {
+        if outcome != LoggedOutcome::Done {
             let name = &ticket.subject.file;
             self.disk
                 .note_wrong_read(self.file, name, offset_bytes, buffers, asked_ns);
@@ -252,11 +252,11 @@ impl SimulatedFile {
             Some(FaultEffect::Fail(_)) => {
                 return self.disk.work(&ticket).await;
             }
-            Some(FaultEffect::LoseWrite) => Some("reported as done, lost"),
+            Some(FaultEffect::LoseWrite) => Some(LoggedOutcome::Lost),
             _ => None,
         };
         let place = self.place_of_write(&ticket, length_bytes);
-        if let (None, Some(first_block)) = (lost, place) {
+        if let (None, Some(first_block)) = (&lost, place) {
             self.require_space(&ticket, first_block * BLOCK_BYTES as u64 + length_bytes)
                 .await?;
             let mut blocks = Vec::new();
@@ -310,10 +310,10 @@ impl SimulatedFile {
             state.lose_write(self.file, asked, &self.disk.inner.zero);
         }
         let outcome = lost.unwrap_or(match ticket.effect {
-            Some(FaultEffect::CorruptWrite) => "a bit was corrupted",
-            Some(FaultEffect::MisdirectWrite { .. }) => "reported as done, misdirected",
-            _ if persistence == Persistence::Durable => "done, durable",
-            _ => "done",
+            Some(FaultEffect::CorruptWrite) => LoggedOutcome::Corrupted,
+            Some(FaultEffect::MisdirectWrite { .. }) => LoggedOutcome::Misdirected,
+            _ if persistence == Persistence::Durable => LoggedOutcome::DoneDurably,
+            _ => LoggedOutcome::Done,
         });
         self.disk.note(&ticket.subject, outcome);
         Ok(())
@@ -403,7 +403,7 @@ impl File for SimulatedFile {
         match result {
             Ok(()) => {
                 state.sync_file(self.file, limit);
-                self.disk.note(&ticket.subject, "done");
+                self.disk.note(&ticket.subject, LoggedOutcome::Done);
             }
             Err(_) if self.disk.has_power() => state.fail_sync(self.file, limit),
             Err(_) => {}
@@ -433,7 +433,7 @@ impl File for SimulatedFile {
         };
         self.disk.inner.state.borrow_mut().change(change);
         self.disk.work(&ticket).await?;
-        self.disk.note(&ticket.subject, "done");
+        self.disk.note(&ticket.subject, LoggedOutcome::Done);
         Ok(())
     }
 

@@ -31,7 +31,7 @@ mod wrong;
 mod wrong_blocks;
 
 pub use crash::CutWrite;
-pub use disk::{LoggedOperation, SimulatedDisk};
+pub use disk::{LoggedOperation, LoggedOutcome, SimulatedDisk};
 pub use faults::{Fault, FaultEffect};
 pub use file::{SimulatedDirectory, SimulatedFile};
 pub use options::{AfterPowerLoss, SimulatedOptions, Tearing};

@@ -99,10 +99,11 @@ impl Expansion<'_> {
             let table = format!("{path}.group.{number}");
             self.add_pool_group(&more.disks, more.tier, &group_name, &table, "", &mut groups);
         }
+        let disk_groups = groups.len();
         let cache_group = self.add_ssds(keys, name, path, ssd_use, &mut groups);
-        for (number, group) in groups.iter().enumerate() {
+        for number in 0..groups.len() {
             let here = format!("pools.{name}.groups.{number}");
-            let is_ssd = group.group.ends_with("-ssd");
+            let is_ssd = number >= disk_groups;
             let key = if is_ssd { "ssd_disk" } else { "disk" };
             self.came_from(format!("{here}.group"), format!("{path}.{key}"));
             let key = if is_ssd { "ssd_disk" } else { "tier" };

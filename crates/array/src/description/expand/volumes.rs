@@ -17,6 +17,23 @@ pub(super) fn mib_of(size_gb: f64) -> u64 {
     (size_gb * 1e9 / MIB as f64) as u64
 }
 
+/// What of a database lies on a volume that a rule makes.
+#[derive(Clone, Copy)]
+enum Part {
+    Database,
+    Log,
+}
+
+impl Part {
+    /// In names of volumes and of settings.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Log => "log",
+        }
+    }
+}
+
 /// A volume before it has a place.
 pub(super) struct Wanted {
     pub(super) name: String,
@@ -54,14 +71,14 @@ impl Expansion<'_> {
         };
         let needed: Vec<u64> = databases.iter().map(on_databases).collect();
         let data = match rule.database_volumes {
-            DatabaseVolumes::Each => self.one_for_each("database", databases, &needed),
-            DatabaseVolumes::One => self.one_for_all("databases", databases, &needed),
+            DatabaseVolumes::Each => self.one_for_each(Part::Database, databases, &needed),
+            DatabaseVolumes::One => self.one_for_all(Part::Database, databases, &needed),
         };
         let needed: Vec<u64> = databases.iter().map(|demand| demand.log_bytes).collect();
         let logs = match rule.log_volumes {
             LogVolumes::WithDatabases => data.clone(),
-            LogVolumes::Each => self.one_for_each("log", databases, &needed),
-            LogVolumes::One => self.one_for_all("logs", databases, &needed),
+            LogVolumes::Each => self.one_for_each(Part::Log, databases, &needed),
+            LogVolumes::One => self.one_for_all(Part::Log, databases, &needed),
         };
         let pairs = data.into_iter().zip(logs);
         pairs
@@ -71,55 +88,52 @@ impl Expansion<'_> {
 
     fn one_for_each(
         &mut self,
-        kind: &str,
+        part: Part,
         databases: &[DatabaseDemand],
         needed: &[u64],
     ) -> Vec<VolumeId> {
         let volumes = databases.iter().zip(needed).enumerate();
         volumes
             .map(|(number, (demand, needed))| {
-                let name = format!("{}-{kind}", demand.name);
-                self.add_ruled(kind, name, number, *needed)
+                let name = format!("{}-{}", demand.name, part.word());
+                self.add_ruled(part, name, number, *needed)
             })
             .collect()
     }
 
     fn one_for_all(
         &mut self,
-        kind: &str,
+        part: Part,
         databases: &[DatabaseDemand],
         needed: &[u64],
     ) -> Vec<VolumeId> {
         let all = needed
             .iter()
             .fold(0, |sum: u64, each| sum.saturating_add(*each));
-        let volume = self.add_ruled(kind, kind.to_owned(), 0, all);
+        let volume = self.add_ruled(part, format!("{}s", part.word()), 0, all);
         vec![volume; databases.len()]
     }
 
-    /// Adds volume `number` of a kind, with room for `needed` bytes.
-    fn add_ruled(&mut self, kind: &str, name: String, number: usize, needed: u64) -> VolumeId {
+    /// Adds volume `number` of a part, with room for `needed` bytes.
+    fn add_ruled(&mut self, part: Part, name: String, number: usize, needed: u64) -> VolumeId {
         let rule = self.document.settings.volumes.clone();
-        let is_log = kind.starts_with("log");
-        let (own, size_gb, vraid) = if is_log {
-            (&rule.logs_on, rule.log_size_gb, rule.log_vraid)
-        } else {
-            (
+        let (own, size_gb, vraid) = match part {
+            Part::Log => (&rule.logs_on, rule.log_size_gb, rule.log_vraid),
+            Part::Database => (
                 &rule.databases_on,
                 rule.database_size_gb,
                 rule.database_vraid,
-            )
+            ),
         };
-        let side = if is_log { "log" } else { "database" };
-        let (list, list_path) = match (own.is_empty(), is_log) {
-            (false, _) => (own, format!("volumes.{side}s_on")),
-            (true, true) => (&rule.databases_on, "volumes.databases_on".to_owned()),
-            (true, false) => (own, "volumes.databases_on".to_owned()),
+        let word = part.word();
+        let (list, list_path) = match own.is_empty() {
+            false => (own, format!("volumes.{word}s_on")),
+            true => (&rule.databases_on, "volumes.databases_on".to_owned()),
         };
         let everywhere: Vec<String> = self.places.iter().map(|place| place.name.clone()).collect();
         let list = if list.is_empty() { &everywhere } else { list };
         let turn = number % list.len().max(1);
-        let size_path = format!("volumes.{side}_size_gb");
+        let size_path = format!("volumes.{word}_size_gb");
         let capacity_mib = match size_gb {
             Some(size_gb) => {
                 let capacity_mib = mib_of(size_gb);

@@ -1,10 +1,8 @@
 //! `proofload study`: published studies repeated, the model beside the paper.
 
-mod page;
-mod tables;
-
 use std::fs;
 
+use measure::run_directory::REPORT_FILE;
 use proofload::study::Prepared;
 use report::Style;
 
@@ -13,22 +11,19 @@ use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live::StudyView;
+use crate::live;
 use crate::options::StudyOptions;
-
-/// The report, in the directory of the results.
-const PAGE_FILE: &str = "report.html";
 
 /// Repeats studies and prints how far the model is from the papers.
 pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
     let prepared = Prepared::new(&options.request()?)?;
     let stop = stop_on_signals()?;
     let reports = Reports::default();
-    let view = StudyView::new(prepared.jobs(), options.output.quiet);
+    let view = live::of_cases(prepared.jobs(), options.output.quiet);
     let outcome = prepared.run(reports.write_with(view), &stop)?;
     reports.written()?;
-    let page = outcome.directory.join(PAGE_FILE);
-    let html = report::html_document(&page::document(&outcome.studies));
+    let page = outcome.directory.join(REPORT_FILE);
+    let html = report::html_document(&report::study_page(&outcome.studies));
     fs::write(&page, html).map_err(|error| {
         CommandError::environment(
             format!("{} cannot be written: {error}.", page.display()),
@@ -39,7 +34,7 @@ pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
     if options.output.json {
         print_answer(&format!("{}\n", outcome.figures_json()?), status)
     } else if !options.output.quiet {
-        let tables = tables::summary(&outcome.studies);
+        let tables = report::study_tables(&outcome.studies);
         let text = report::terminal_document(&tables, &Style::of_standard_output());
         print_answer(&format!("{text}\nReport: {}\n", page.display()), status)
     } else {

@@ -1,15 +1,17 @@
-//! The report: the papers' charts drawn from the model, and the figures.
+//! The page of studies: the papers' charts drawn from the model, and the figures.
 
 use proofload::study::{ChartPlan, LinePlan, StudyOutcome, measured_value};
-use report::chart::{Chart, HorizontalAxis, Mark, Point};
-use report::comparison::{Comparison, comparison_charts};
-use report::{Document, Run, Section};
 
-use super::super::run::load_run;
 use super::tables;
+use crate::chart::{Chart, HorizontalAxis, Mark, Point};
+use crate::comparison::{Comparison, comparison_charts};
+use crate::document::{Document, Section};
+use crate::files::load_run;
+use crate::run::Run;
 
-/// Everything that came out, as a page.
-pub fn document(outcomes: &[StudyOutcome]) -> Document {
+/// Everything that came out, as a page. The cases over time are read from their run directories.
+#[must_use]
+pub fn study_page(outcomes: &[StudyOutcome]) -> Document {
     let title = match outcomes {
         [one] => format!("Study: {}", one.named.study.title),
         several => format!("{} studies", several.len()),

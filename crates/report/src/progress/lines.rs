@@ -4,12 +4,12 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use measure::sample::Phase as SamplePhase;
+use measure::units;
 use proofload::{Event, Observer};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use super::figures;
 use super::speed::Speed;
-use measure::units;
 
 /// Time between two lines about the bytes of one phase.
 const QUIET: Duration = Duration::from_secs(10);
@@ -33,7 +33,7 @@ pub struct LinesView<W: Write> {
 }
 
 impl<W: Write> LinesView<W> {
-    /// A view that writes to `out`.
+    /// A view that writes to `out`. Of simulated time, the speed is written, too.
     pub fn new(out: W, simulated: bool) -> Self {
         let now = Instant::now();
         Self {
@@ -59,9 +59,7 @@ impl<W: Write> LinesView<W> {
         if now.saturating_duration_since(self.printed) >= QUIET {
             self.printed = now;
             let spent = now.saturating_duration_since(self.began);
-            let left = figures::time_left(progress, spent).map_or(String::new(), |left| {
-                format!(", about {} left", figures::left(left))
-            });
+            let left = figures::about_left(figures::time_left(progress, spent));
             let text = format!("{}: {}{left}", self.phase.title(), of_total(progress));
             self.line(&text);
         }

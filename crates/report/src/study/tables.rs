@@ -2,13 +2,15 @@
 
 use measure::units;
 use proofload::study::{Bound, Kind, StudyOutcome, TOLERANCE};
-use report::number::figure;
-use report::table::{Cell, Column, Table};
-use report::tone::Tone;
-use report::{Document, Section};
 
-/// The tables of all studies.
-pub fn summary(outcomes: &[StudyOutcome]) -> Document {
+use crate::document::{Document, Section};
+use crate::number::figure;
+use crate::table::{Cell, Column, Table};
+use crate::tone::Tone;
+
+/// The figures of all studies, one table each.
+#[must_use]
+pub fn study_tables(outcomes: &[StudyOutcome]) -> Document {
     let sections = outcomes.iter().map(|outcome| Section {
         head: outcome.named.study.title.clone(),
         paragraphs: vec![counted(outcome)],
@@ -23,7 +25,7 @@ pub fn summary(outcomes: &[StudyOutcome]) -> Document {
 }
 
 /// How many figures are within tolerance, in sentences.
-pub fn counted(outcome: &StudyOutcome) -> String {
+pub(super) fn counted(outcome: &StudyOutcome) -> String {
     let figures = outcome.named.study.figure.iter().zip(&outcome.figures);
     let figures: Vec<_> = figures.collect();
     let count = |kind: Kind, within: bool| {
@@ -67,7 +69,7 @@ pub fn counted(outcome: &StudyOutcome) -> String {
 }
 
 /// One row for each figure.
-pub fn table(outcome: &StudyOutcome) -> Table {
+pub(super) fn table(outcome: &StudyOutcome) -> Table {
     let mut table = Table::new(vec![
         Column::text("figure"),
         Column::text("what"),

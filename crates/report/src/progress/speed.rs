@@ -22,8 +22,15 @@ pub struct Speed {
     printed: Instant,
 }
 
+impl Default for Speed {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Speed {
     /// Nothing has been simulated yet.
+    #[must_use]
     pub fn new() -> Self {
         let now = Instant::now();
         Self {
@@ -51,15 +58,13 @@ impl Speed {
             return None;
         }
         let speed = elapsed_s / self.since.elapsed().as_secs_f64();
-        let left = left.map_or(String::new(), |left| {
-            format!(", about {} left", figures::left(left))
-        });
         Some(format!(
-            "simulated {} of {} at {} times real speed, {}{left}",
+            "simulated {} of {} at {} times real speed, {}{}",
             duration(elapsed_s.round()),
             duration(measured.as_secs_f64()),
             figure(speed),
             quantity(sample.iops, Unit::Iops),
+            figures::about_left(left),
         ))
     }
 

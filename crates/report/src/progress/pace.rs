@@ -14,16 +14,16 @@ const OF_LATE: Duration = Duration::from_secs(30);
 const LEAST: Duration = Duration::from_secs(3);
 
 /// Progress over the last while, and the time left by it.
+#[derive(Default)]
 pub struct Pace {
     readings: VecDeque<(Instant, f64)>,
 }
 
 impl Pace {
     /// Nothing has been seen yet.
+    #[must_use]
     pub fn new() -> Self {
-        Self {
-            readings: VecDeque::new(),
-        }
+        Self::default()
     }
 
     /// Takes in that this share is done at `now`; says how long the rest takes if it goes on as of

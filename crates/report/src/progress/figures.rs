@@ -1,17 +1,15 @@
-//! The words and figures that both views share.
+//! The words and figures of progress.
 
-use std::fmt::Write;
 use std::time::Duration;
 
-use indicatif::ProgressState;
 use jiff::Timestamp;
-use workload::progress::{ByteProgress, LiveSample, PhaseEstimate, Remaining};
-
 use measure::display::number::{duration, figure, latency_or_absent, limit, quantity};
 use measure::metric::Unit;
 use measure::units;
+use workload::progress::{ByteProgress, LiveSample, PhaseEstimate, Remaining};
 
 /// The figures of a sample on one line.
+#[must_use]
 pub fn sample(sample: &LiveSample) -> String {
     let mut parts = vec![match sample.target_iops {
         Some(target) => format!("{} of {} IOPS", figure(sample.iops), limit(target)),
@@ -36,6 +34,7 @@ pub fn sample(sample: &LiveSample) -> String {
 }
 
 /// What a phase waits for, and how long. Where time is simulated, so is that.
+#[must_use]
 pub fn estimate(estimate: &PhaseEstimate, simulated: bool) -> String {
     let (bound, span) = match estimate.remaining {
         Remaining::About(span) => ("about", span),
@@ -46,16 +45,19 @@ pub fn estimate(estimate: &PhaseEstimate, simulated: bool) -> String {
 }
 
 /// Time that something takes yet, to the second: `45 s`, `2 min 5 s`.
+#[must_use]
 pub fn left(span: Duration) -> String {
     duration(span.as_secs() as f64)
 }
 
-/// The time left of a bar, for a template that names it.
-pub fn bar_left(state: &ProgressState, out: &mut dyn Write) {
-    let _ = out.write_str(&left(state.eta()));
+/// In words, how long the rest takes, behind other words; nothing while that is not known.
+#[must_use]
+pub fn about_left(span: Option<Duration>) -> String {
+    span.map_or(String::new(), |span| format!(", about {} left", left(span)))
 }
 
 /// That the database is down, and since when.
+#[must_use]
 pub fn without_service(length: Duration, now: Timestamp) -> String {
     let since = now.checked_sub(length).unwrap_or(now);
     format!(
@@ -66,6 +68,7 @@ pub fn without_service(length: Duration, now: Timestamp) -> String {
 }
 
 /// The requests that hang, if there are any.
+#[must_use]
 pub fn hung(sample: &LiveSample) -> Option<String> {
     let hung = sample.hung?;
     let count = units::count(hung.count as u64, "request");
@@ -74,6 +77,7 @@ pub fn hung(sample: &LiveSample) -> Option<String> {
 }
 
 /// The service levels that would fail the run now, or that all are met.
+#[must_use]
 pub fn standing(sample: &LiveSample) -> String {
     match sample.failing.as_slice() {
         [] => "all service levels met so far".to_owned(),
@@ -84,6 +88,7 @@ pub fn standing(sample: &LiveSample) -> String {
 
 /// How much longer a phase takes that has come so far in this time; `None` before it has begun to
 /// get anywhere.
+#[must_use]
 pub fn time_left(progress: ByteProgress, spent: Duration) -> Option<Duration> {
     let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
     let each = left_bytes as f64 / progress.done_bytes as f64;
@@ -91,6 +96,7 @@ pub fn time_left(progress: ByteProgress, spent: Duration) -> Option<Duration> {
 }
 
 /// `h:mm:ss`, or `m:ss` below an hour.
+#[must_use]
 pub fn clock(span: Duration) -> String {
     let seconds = span.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

@@ -1,0 +1,138 @@
+//! What came of the verification of a run, as text and as JSON.
+
+use measure::display::number::counted;
+use measure::recompute::{Agreement, Difference, Verified};
+use serde_json::{Value, json};
+
+/// Columns that a value may take in a line.
+const WIDEST_VALUE: usize = 70;
+
+/// The answer with what it is based on, in lines.
+#[must_use]
+pub fn verification_text(verified: &Verified) -> String {
+    let directory = verified.directory.display();
+    let answer = match verified.agreement() {
+        Agreement::Whole => "verified".to_owned(),
+        Agreement::Partial => "not changed as far as it could be verified".to_owned(),
+        Agreement::None => format!(
+            "CHANGED: {}",
+            counted(verified.differences.count, "difference")
+        ),
+    };
+    let mut text = format!("{directory}: {answer}\n{}", verification_findings(verified));
+    if verified.files > 0 {
+        text.push_str(&format!(
+            "  {} with the recorded SHA-256\n",
+            counted(verified.files, "file")
+        ));
+    }
+    if verified.samples > 0 {
+        let verdict = verified.result.as_ref().filter(|_| verified.verdict);
+        let verdict = verdict.map_or_else(String::new, |result| {
+            format!(" and the verdict `{}`", result.verdict)
+        });
+        text.push_str(&format!(
+            "  {}, {}{verdict} recomputed from {}\n",
+            counted(verified.figures, "figure"),
+            counted(verified.checks, "check"),
+            counted(verified.samples, "sample")
+        ));
+    }
+    if !verified.document_sha256.is_empty() {
+        text.push_str(&format!(
+            "  SHA-256 of the result: {}\n",
+            verified.document_sha256
+        ));
+    }
+    text
+}
+
+/// What could not be compared and what differs, in lines; empty when everything was compared and agrees.
+#[must_use]
+pub fn verification_findings(verified: &Verified) -> String {
+    let mut text = String::new();
+    for Difference {
+        file,
+        field,
+        recorded,
+        recomputed,
+    } in &verified.differences.listed
+    {
+        let (recorded, recomputed) = (short(recorded), short(recomputed));
+        text.push_str(&format!(
+            "  {file}: {field}\n    recorded    {recorded}\n    recomputed  {recomputed}\n"
+        ));
+    }
+    let more = verified.differences.count - verified.differences.listed.len() as u64;
+    if more > 0 {
+        text.push_str(&format!("  and {} more\n", counted(more, "difference")));
+    }
+    for sentence in &verified.not_verified {
+        text.push_str(&format!("  Not verified: {sentence}\n"));
+    }
+    text
+}
+
+/// The document of `proofload verify --json`.
+#[must_use]
+pub fn verification_json(verified: &Verified) -> Value {
+    let differences = verified.differences.listed.iter().map(|one| {
+        json!({
+            "file": one.file,
+            "field": one.field,
+            "recorded": one.recorded,
+            "recomputed": one.recomputed,
+        })
+    });
+    json!({
+        "directory": verified.directory.display().to_string(),
+        "agreement": match verified.agreement() {
+            Agreement::Whole => "whole",
+            Agreement::Partial => "partial",
+            Agreement::None => "none",
+        },
+        "document_sha256": verified.document_sha256,
+        "files": verified.files,
+        "figures": verified.figures,
+        "checks": verified.checks,
+        "samples": verified.samples,
+        "verdict_recomputed": verified.verdict,
+        "differences": differences.collect::<Vec<_>>(),
+        "difference_count": verified.differences.count,
+        "not_verified": verified.not_verified,
+    })
+}
+
+fn short(value: &str) -> String {
+    let line = value.replace('\n', " ");
+    if line.chars().count() <= WIDEST_VALUE {
+        return line;
+    }
+    let kept: String = line.chars().take(WIDEST_VALUE - 3).collect();
+    format!("{kept}...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_shown_in_short() {
+        let mut verified = Verified::default();
+        verified.differences.count = 1;
+        verified.differences.listed.push(Difference {
+            file: "result.json".to_owned(),
+            field: "verdict".to_owned(),
+            recorded: "pass".to_owned(),
+            recomputed: format!("fail\n{}", "x".repeat(100)),
+        });
+        let text = verification_text(&verified);
+        let kept = "x".repeat(WIDEST_VALUE - 3 - "fail ".len());
+        let expected = format!(
+            ": CHANGED: 1 difference\n  result.json: verdict\n    recorded    pass\n    \
+             recomputed  fail {kept}...\n"
+        );
+        assert!(text.starts_with(&expected), "{text}");
+        assert_eq!(verification_json(&verified)["agreement"], "none");
+    }
+}
