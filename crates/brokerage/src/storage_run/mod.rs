@@ -48,7 +48,7 @@ use execution::storage_run::RunRequest;
 use execution::storage_run::{
     PlannedWork, StorageRun, Witnessed, base, outcome, own, warn_of_left_files,
 };
-use execution::Observer;
+use execution::{Event, Observer};
 use existing::{existing_data_set, locked};
 use server::{Opened, Watched};
 use size::SizedDatabase;
@@ -129,7 +129,7 @@ impl StorageRun for Prepared {
 
     fn run(
         self: Box<Self>,
-        observer: Box<dyn Observer>,
+        mut observer: Box<dyn Observer>,
         stop: StopRequest,
     ) -> Result<Outcome, Error> {
         let Self {
@@ -151,7 +151,8 @@ impl StorageRun for Prepared {
             log: options.log_on.first().map(PathBuf::as_path),
         };
         let layout = claim.as_ref().map(Claim::layout);
-        let opened = server::open(profile, &sized_database, &target, watched, layout);
+        let say = &mut |text: &str| observer.event(Event::Note(text));
+        let opened = server::open(profile, &sized_database, &target, watched, layout, say);
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -217,6 +218,7 @@ impl Prepared {
             &self.target,
             watched,
             None,
+            &mut |_| {},
         )?;
         // What was locked is released at once.
         let size = self.sized_database;
