@@ -1,4 +1,4 @@
-//! A volume that fills up ends the run, which says so and blames no storage.
+//! A volume that fills up ends the run, which says so and does not hold it against the storage.
 
 use super::{Load, common, data_set, smallest};
 use brokerage::database::sqlite::Sqlite;

@@ -6,6 +6,7 @@
 //! has written every such page again.
 
 use crate::error::EngineError;
+use crate::integrity::PageFinding;
 use crate::log::LocalFuture;
 use crate::pool::PageError;
 use runtime::{Directory, IoError, IoFailure};
@@ -46,7 +47,9 @@ pub(crate) async fn explain<D: Directory>(
     let EngineError::Page(PageError { file, page, .. }) = &error else {
         return error;
     };
-    let of_parts = error.finding().is_some_and(|one| one.may_be_half_written());
+    let of_parts = error
+        .finding()
+        .is_some_and(PageFinding::may_be_half_written);
     if !of_parts || directory.open(&note_file(name)).await.is_err() {
         return error;
     }
