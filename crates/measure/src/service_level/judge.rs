@@ -120,8 +120,9 @@ fn error_reason(errors: u64, levels: &ServiceLevels, measured: &Measured<'_>) ->
         Some((ErrorKind::OutOfSpace, error)) => {
             return format!("No space was left for {}.", error.file);
         }
-        Some((ErrorKind::Inconsistent | ErrorKind::HalfWritten, error)) => {
-            return end_sentence(error.error.clone());
+        Some((ErrorKind::Inconsistent, error)) => return end_sentence(error.error.clone()),
+        Some((ErrorKind::HalfWritten, error)) => {
+            return end_sentence(format!("{}: {}", error.file, error.error));
         }
         Some((ErrorKind::Unavailable, error)) => {
             let (doing, why) = (&error.operation, &error.error);

@@ -96,8 +96,8 @@ fn half_written(error: &ErrorRecord) -> Advice {
         AdviceId::OUT_OF_SPACE,
         "Build the databases again, with more room",
         format!(
-            "{} With engine.torn_pages = \"log-images\" such pages are restored from the log. The storage did \
-             nothing wrong.",
+            "{}: {} With engine.torn_pages = \"log-images\" such pages are restored from the log.",
+            error.file,
             sentence(&error.error)
         ),
     )

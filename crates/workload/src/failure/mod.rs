@@ -191,6 +191,10 @@ impl Failure {
                 failure.kind = FailureKind::HalfWritten;
                 failure.file.clone_from(file);
                 failure.page = Some(u64::from(*page));
+                failure.error = format!(
+                    "it cannot be recovered: page {page} was being written when no space was left, and only \
+                     a part of it was written; build the database again"
+                );
             }
             EngineError::Recovery { file, reason } => {
                 failure.take_class(IntegrityClass::Log);
