@@ -27,6 +27,7 @@ use brokerage::profile::Brokerage;
 use brokerage::row::Answers;
 use brokerage::run::client_threads;
 use brokerage::run::context::RunContext;
+use brokerage::run::full_volume::Volumes;
 use brokerage::run::market_workers::{self, ActionQueue};
 use brokerage::run::shard_link::{ONLY_SHARD, ShardLink};
 use brokerage::run::user;
@@ -106,7 +107,14 @@ fn work(
     let link = Arc::new(ShardLink::new(orders, Inbox::default(), recorder, started));
     let database: Arc<dyn Database> = Arc::clone(counted) as _;
     let ledger = Arc::new(Ledger::unnamed()?);
-    let (context, _) = RunContext::open(link, database, ledger, data_set, brokerage, SEED)?;
+    let (context, _) = RunContext::open(
+        link,
+        database,
+        ledger,
+        data_set,
+        (brokerage, Volumes::default()),
+        SEED,
+    )?;
     let desk = Arc::new(ActionQueue::default());
     context.set_open(true);
     let context = Arc::new(context);

@@ -8,8 +8,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use brokerage::database::postgres::{Cluster, Postgres};
@@ -171,34 +170,6 @@ fn a_server_is_reached_over_tcp() {
     assert!(postgres.server().unwrap().name.starts_with("PostgreSQL"));
 }
 
-/// A small volume, unmounted when dropped.
-struct Small<'a>(&'a Path);
-
-impl<'a> Small<'a> {
-    fn mount(on: &'a Path, size: &str) -> Option<Self> {
-        std::fs::create_dir(on).unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", size, "tmpfs"])
-            .arg(on)
-            .output();
-        if mounted.is_ok_and(|output| output.status.success()) {
-            return Some(Self(on));
-        }
-        test_support::skip("no tmpfs can be mounted (needs root)");
-        None
-    }
-}
-
-impl Drop for Small<'_> {
-    fn drop(&mut self) {
-        Command::new("umount")
-            .arg("--lazy")
-            .arg(self.0)
-            .status()
-            .unwrap();
-    }
-}
-
 /// Loads until an error, which is to be a full volume.
 fn fill(database: &dyn Database) -> DatabaseError {
     let mut loader = database.loader().unwrap();
@@ -226,7 +197,7 @@ fn fill(database: &dyn Database) -> DatabaseError {
 fn a_full_volume_is_called_full() {
     let room = common::room();
     let on = room.path().join("small");
-    let Some(_volume) = Small::mount(&on, "size=8m") else {
+    let Some(_volume) = common::Small::mount(&on, "size=8m") else {
         return;
     };
     let sqlite = Sqlite::new(&on, 1 << 20, 1);
@@ -236,7 +207,7 @@ fn a_full_volume_is_called_full() {
     sqlite.remove().unwrap();
 
     let on = room.path().join("larger");
-    let Some(_volume) = Small::mount(&on, "size=160m") else {
+    let Some(_volume) = common::Small::mount(&on, "size=160m") else {
         return;
     };
     if common::cluster(&room).is_none() {

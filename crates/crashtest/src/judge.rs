@@ -78,6 +78,8 @@ pub struct FaultState {
     pub log_shows_it: Cell<bool>,
     /// Pages of the database file that a power cut may have left in part.
     pub torn: RefCell<BTreeSet<Slot>>,
+    /// Pages of the database file of which a full disk may have written a part.
+    pub short: RefCell<BTreeSet<Slot>>,
     /// Pages of the database file that have been wrong, on the disk or in one read.
     pub wrong: RefCell<BTreeSet<Slot>>,
     /// What was reported of the fault while work went on.
@@ -153,6 +155,9 @@ impl Judge {
         {
             return self.page(u64::from(page.page.0) + 1, text);
         }
+        if let EngineError::HalfWritten { page, .. } = error {
+            return self.half_written(u64::from(*page) + 1, text);
+        }
         if is_silent && self.fault.requirement() != Requirement::NothingLost {
             return Verdict::Reported(text);
         }
@@ -162,6 +167,19 @@ impl Judge {
         Verdict::Wrong(Problem::new(format!(
             "the engine reports an error without a cause: {text}"
         )))
+    }
+
+    /// The engine said that a page was being written when the disk was full.
+    fn half_written(&self, slot: Slot, text: String) -> Verdict {
+        let is_it = self.state.short.borrow().contains(&slot)
+            || !self.state.short.borrow().is_empty() && self.state.torn.borrow().contains(&slot);
+        if self.only_detects && is_it {
+            Verdict::Torn(text)
+        } else {
+            Verdict::Wrong(Problem::new(format!(
+                "the engine reports a page that no full disk has left in part: {text}"
+            )))
+        }
     }
 
     /// The engine said that a page is not what was written.

@@ -11,8 +11,9 @@ use crate::plan::{Lifetime, Plan};
 use crate::table::DATABASE_FILE;
 use edb::settings::TornPages;
 use runtime::Runtime;
-use runtime::simulated::{SimulatedDisk, SimulatedOptions, Tearing};
+use runtime::simulated::{CutWrite, SimulatedDisk, SimulatedOptions, Tearing};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Cut writes that an explanation shows, the latest.
@@ -137,7 +138,9 @@ impl Simulation {
         }
         KindTotals {
             seeds: 1,
-            injected: u64::from(!self.fault.torn.borrow().is_empty()),
+            injected: u64::from(
+                !self.fault.torn.borrow().is_empty() || !self.fault.short.borrow().is_empty(),
+            ),
             reported: u64::from(self.fault.torn_reported.borrow().is_some()),
             ..KindTotals::default()
         }
@@ -228,6 +231,10 @@ impl Simulation {
         let options = SimulatedOptions {
             seed: lifetime.seed,
             tearing: self.plan.tearing,
+            // Half of the full disks also have no room for what is written over.
+            copies_on_write: is_present
+                && self.plan.fault.kind == FaultKind::FullDisk
+                && lifetime.seed & 4 != 0,
             log_length: if self.recorder.is_on { usize::MAX } else { 0 },
             ..SimulatedOptions::default()
         };
@@ -300,9 +307,9 @@ impl Simulation {
         if !disk.has_power() {
             totals.power_cuts += 1;
             totals.cut_recoveries += u64::from(outcome.report.is_none());
-            if self.plan.tearing == Tearing::Sectors {
-                self.note_torn(disk);
-            }
+        }
+        if self.plan.tearing == Tearing::Sectors {
+            self.note_torn(disk);
         }
         if let Some(report) = &outcome.report {
             totals.recoveries += u64::from(!report.was_clean);
@@ -316,18 +323,31 @@ impl Simulation {
         totals.acknowledged += acknowledged.count() as u64;
     }
 
-    /// Takes note of the pages that a power cut may have left in part.
+    /// Takes note of the pages that a power cut or a full disk may have left in part.
     fn note_torn(&self, disk: &SimulatedDisk) {
         let page_bytes = self.plan.settings.engine.page_bytes() as u64;
-        for write in disk.cut_writes() {
-            let sectors = write.length_bytes / 512;
-            let is_cut = (1..sectors).contains(&write.sectors_kept);
-            if is_cut && write.file.ends_with(DATABASE_FILE) {
-                let end_bytes = write.offset_bytes + write.length_bytes;
-                let slots = write.offset_bytes / page_bytes..end_bytes / page_bytes;
-                self.fault.torn.borrow_mut().extend(slots);
+        let slots_of = |writes: &[CutWrite]| {
+            let mut slots = BTreeSet::new();
+            for write in writes {
+                let sectors = write.length_bytes / 512;
+                let is_cut = (1..sectors).contains(&write.sectors_kept);
+                if is_cut && write.file.ends_with(DATABASE_FILE) {
+                    let end_bytes = write.offset_bytes + write.length_bytes;
+                    slots.extend(write.offset_bytes / page_bytes..end_bytes / page_bytes);
+                }
             }
+            slots
+        };
+        let short = slots_of(&disk.short_writes());
+        if !disk.has_power() {
+            // Power was lost perhaps before the engine had noted that a page is half written.
+            self.fault.torn.borrow_mut().extend(&short);
         }
+        self.fault.short.borrow_mut().extend(short);
+        self.fault
+            .torn
+            .borrow_mut()
+            .extend(slots_of(&disk.cut_writes()));
     }
 
     /// Moves what the disk and the sessions have noted into the trace.

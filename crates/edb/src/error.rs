@@ -2,6 +2,7 @@
 
 use crate::format::catalog::CatalogError;
 use crate::format::record::RecordError;
+use crate::integrity::PageFinding;
 use crate::log::LogError;
 use crate::pool::{PageError, PoolError};
 use runtime::{IoError, IoFailure};
@@ -125,6 +126,17 @@ pub enum EngineError {
         /// What shows that there was more log, without a full stop.
         evidence: String,
     },
+    /// A page was being written when there was no space left, and a part of it was written.
+    #[error(
+        "{file} cannot be recovered: page {page} was being written when no space was left, and only a \
+         part of it was written; build the database again, or restore it from a backup."
+    )]
+    HalfWritten {
+        /// Name of the database file.
+        file: String,
+        /// Which page.
+        page: u32,
+    },
     /// Recovery cannot go on.
     #[error("{file} cannot be recovered: {reason}.")]
     Recovery {
@@ -174,6 +186,14 @@ impl EngineError {
             Self::Log(error) => error.is_out_of_space(),
             Self::Page(error) => error.is_out_of_space(),
             _ => false,
+        }
+    }
+
+    /// What is wrong with a page, if that is the error.
+    pub(crate) fn finding(&self) -> Option<&PageFinding> {
+        match self {
+            Self::Page(error) => error.finding(),
+            _ => None,
         }
     }
 

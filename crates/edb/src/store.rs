@@ -5,9 +5,10 @@
 //! once, and so that a write under way can end first.
 
 mod patch;
+mod writing;
 
 use crate::accounting::{Shape, notify_observer};
-use crate::format::page::{self, PageView};
+use crate::format::page;
 use crate::integrity::{
     Evidence, PageFinding, Persistence as Lasting, ReadCheck, ReadInProgress, VersionTable,
     classify,
@@ -57,6 +58,7 @@ struct Shared {
     /// Pages that are wrong on the medium: for these nobody waits a second time.
     known_wrong: RefCell<FxHashSet<u32>>,
     patches: patch::Patches,
+    out_of_space: writing::OutOfSpace,
 }
 
 /// Slots of the arena beyond the cache: pages being read or copied, and over-commitment.
@@ -132,64 +134,6 @@ impl<F: File> FileStore<F> {
         Ok((bytes / self.page_size_bytes as u64).saturating_sub(2) as u32)
     }
 
-    /// Grows the file to `pages` pages and fills the new ones with zeros by large writes, so that no
-    /// later write has to allocate space. A file that is long enough already is left alone.
-    ///
-    /// # Errors
-    /// If the storage is full or fails.
-    pub async fn extend_to(&self, pages: u32, cause: IoCause) -> Result<(), IoError> {
-        let end = PageNumber(pages)
-            .after(1)
-            .offset_bytes(self.page_size_bytes);
-        let mut offset = self.file.size_bytes().await?;
-        let first = (offset / self.page_size_bytes as u64)
-            .saturating_sub(1)
-            .max(1) as u32;
-        let zeros = Rc::new(Buffer::zeroed(self.zero_fill_write_bytes));
-        while offset < end {
-            let length = (end - offset).min(zeros.len() as u64);
-            let chunk = if length == zeros.len() as u64 {
-                Rc::clone(&zeros)
-            } else {
-                Rc::new(Buffer::zeroed(length as usize))
-            };
-            let issued_ns = self.handle.now_ns();
-            let result = self.file.write(offset, chunk, self.persistence).await;
-            let shape = (IoDirection::Write, offset, length);
-            self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
-            result?;
-            offset += length;
-        }
-        self.file.sync().await?;
-        self.versions
-            .zero_filled(first, (pages + 1).saturating_sub(first));
-        Ok(())
-    }
-
-    /// Writes `header`, one page long, over one of the two copies of the database header (0 or 1) and
-    /// waits until it is durable.
-    ///
-    /// # Errors
-    /// If the storage fails.
-    pub async fn write_header(
-        &self,
-        copy: u64,
-        header: SharedBuffer,
-        cause: IoCause,
-    ) -> Result<(), IoError> {
-        assert!(
-            copy < 2 && header.len() == self.page_size_bytes,
-            "there are two header copies of one page each"
-        );
-        let offset = copy * self.page_size_bytes as u64;
-        let length = header.len() as u64;
-        let issued_ns = self.handle.now_ns();
-        let result = self.file.write(offset, header, Persistence::Durable).await;
-        let shape = (IoDirection::Write, offset, length);
-        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
-        result
-    }
-
     fn notify_observer(
         &self,
         cause: IoCause,
@@ -239,7 +183,16 @@ impl<F: File> FileStore<F> {
             ReadCheck::Right => Ok(()),
             ReadCheck::NeverWritten => Err(ReadProblem::NeverWritten(self.finding(&evidence))),
             ReadCheck::Disturbed => Err(ReadProblem::Disturbed),
-            ReadCheck::Wrong => Err(ReadProblem::Wrong(self.finding(&evidence))),
+            ReadCheck::Wrong => {
+                let finding = self.finding(&evidence);
+                let half_written = finding
+                    .may_be_half_written()
+                    .then(|| self.half_written(page));
+                Err(match half_written.flatten() {
+                    Some(failed) => ReadProblem::HalfWritten(failed),
+                    None => ReadProblem::Wrong(finding),
+                })
+            }
         }
     }
 
@@ -256,6 +209,7 @@ impl<F: File> FileStore<F> {
         for (place, page, problem) in problems {
             match problem {
                 ReadProblem::NeverWritten(finding) => results[place] = Err(self.damaged(finding)),
+                ReadProblem::HalfWritten(failed) => results[place] = Err(failed),
                 ReadProblem::Wrong(finding) if self.shared.reads_once.get() => {
                     results[place] = Err(self.damaged(finding));
                 }
@@ -314,6 +268,7 @@ impl<F: File> FileStore<F> {
                 Some(Ok(bytes))
             }
             Err(ReadProblem::NeverWritten(finding)) => Some(Err(self.damaged(finding))),
+            Err(ReadProblem::HalfWritten(failed)) => Some(Err(failed)),
             Err(ReadProblem::Disturbed) => None,
             Err(ReadProblem::Wrong(mut finding)) => {
                 suspect.wrong_reads += 1;
@@ -337,39 +292,6 @@ impl<F: File> FileStore<F> {
         finding.persistence = Lasting::Transient { wrong_reads };
         let error = self.damaged(finding);
         self.shared.settled.borrow_mut().push(error);
-    }
-
-    /// Writes neighbouring pages, which have their checksums.
-    async fn write_pages(
-        &self,
-        first: PageNumber,
-        mut pages: Vec<SharedBuffer>,
-        cause: IoCause,
-    ) -> Result<(), PageError> {
-        let offset = first.offset_bytes(self.page_size_bytes);
-        let length = (pages.len() * self.page_size_bytes) as u64;
-        let dbtimes = pages.iter().map(|bytes| PageView::new(bytes).dbtime());
-        let writing = self.versions.begin_write(first.0, dbtimes);
-        let issued_ns = self.handle.now_ns();
-        let result = match pages.pop() {
-            Some(only) if pages.is_empty() => self.file.write(offset, only, self.persistence).await,
-            Some(last) => {
-                pages.push(last);
-                self.file
-                    .write_vectored(offset, pages, self.persistence)
-                    .await
-            }
-            None => Ok(()),
-        };
-        let shape = (IoDirection::Write, offset, length);
-        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
-        match result {
-            Ok(()) => {
-                writing.completed();
-                Ok(())
-            }
-            Err(error) => Err(self.failed(first, PageProblem::Io(error))),
-        }
     }
 
     /// Reads one page, whatever is in it.
@@ -402,6 +324,8 @@ enum ReadProblem {
     NeverWritten(PageFinding),
     /// It was being written meanwhile.
     Disturbed,
+    /// A write of it failed because there was no space left.
+    HalfWritten(PageError),
     /// It is not what the storage must return.
     Wrong(PageFinding),
 }

@@ -13,7 +13,7 @@ use crate::session::MailDatabase;
 use edb::bulk::{BuildError, BuildPlan};
 use edb::format::database_header::Signature;
 use edb::integrity::{FileClass, FileFinding, FilePart};
-use edb::verification::{ClosedState, StoredVersions, VERSIONS_ENDING};
+use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, StoredVersions, VERSIONS_ENDING};
 use edb::{Damage, Database, EngineSettings, RecoveryReport};
 use measure::sample::Recorder;
 use runtime::{Directory, File, Handle, IoObserver};
@@ -194,7 +194,7 @@ impl<D: Directory> EdbHost<D> {
             for name in directory.list().await.map_err(failure)? {
                 let is_log = name.starts_with(edb::database::LOG_PREFIX);
                 let is_ours = name == file_name(database)
-                    || is_versions_file(&name) && name.starts_with(&file_name(database));
+                    || is_beside_database(&name) && name.starts_with(&file_name(database));
                 if is_log || is_ours {
                     directory.remove(&name).await.map_err(failure)?;
                 }
@@ -397,12 +397,11 @@ pub(crate) fn is_database_file(path: &str) -> bool {
     path.ends_with(ENDING)
 }
 
-/// Whether a file holds the page versions of a database, whole or not yet, by its name.
-pub(crate) fn is_versions_file(name: &str) -> bool {
-    name.strip_suffix(".new")
-        .unwrap_or(name)
-        .strip_suffix(VERSIONS_ENDING)
-        .is_some_and(is_database_file)
+/// Whether a file is one that the engine keeps beside a database file, by its name.
+pub(crate) fn is_beside_database(name: &str) -> bool {
+    let name = name.strip_suffix(".new").unwrap_or(name);
+    let mut endings = [VERSIONS_ENDING, HALF_WRITTEN_ENDING].into_iter();
+    endings.any(|ending| name.strip_suffix(ending).is_some_and(is_database_file))
 }
 
 fn join_sentences(sentences: [String; 2]) -> String {

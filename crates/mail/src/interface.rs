@@ -1,6 +1,6 @@
 //! The mail workload behind the interface of all workloads.
 
-use crate::edb_host::{DatabaseDirectories, database_file, is_database_file, is_versions_file};
+use crate::edb_host::{DatabaseDirectories, database_file, is_beside_database, is_database_file};
 use crate::plan::{MailPlan, database_name};
 use crate::profile::{BUNDLED, KIND, MailProfile};
 use crate::report;
@@ -133,7 +133,7 @@ impl Workload for MailWorkload {
 
     fn makes_file(&self, name: &str) -> bool {
         is_database_file(name)
-            || is_versions_file(name)
+            || is_beside_database(name)
             || name.starts_with(LOG_PREFIX)
             || name.starts_with(STATE_FILE)
     }

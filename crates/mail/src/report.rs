@@ -77,7 +77,8 @@ fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
         "Free space, then run again",
         format!(
             "No space was left for {} in {place}. {remedy}. `proofload run --dry-run` shows how \
-             much is needed where. The databases are intact: --reuse recovers them and continues.",
+             much is needed where. --reuse recovers the databases and continues; if a page was being \
+             written when space ran out, it may say that they have to be built again.",
             error.file
         ),
     )

@@ -344,6 +344,7 @@ mod tests {
             (ErrorKind::Inconsistent, "FAIL (data)"),
             (ErrorKind::Unknown, "FAIL (data)"),
             (ErrorKind::OutOfSpace, "ERROR"),
+            (ErrorKind::HalfWritten, "ERROR"),
             (ErrorKind::Internal, "ERROR"),
         ] {
             assert_eq!(word_of(Verdict::Error, true, Some(kind)), text, "{kind:?}");

@@ -57,6 +57,9 @@ pub fn headline(run: &Run) -> Headline {
         Verdict::Interrupted => unknown("The run was stopped"),
         Verdict::Error => match result.ended_by() {
             Some(ErrorKind::OutOfSpace) => unknown("The run ran out of space"),
+            Some(ErrorKind::HalfWritten) => {
+                unknown("A volume was full in an earlier run while a page was being written")
+            }
             Some(ErrorKind::Inconsistent) => format!(
                 "The consistency checks failed: the database lost committed data, or another \
                      program changed it. Neither it nor {storage} can be trusted yet."
@@ -236,6 +239,10 @@ mod tests {
         });
         let sentence = sentence_of(&result);
         assert!(sentence.contains("ran out of space"), "{sentence}");
+        assert!(!sentence.contains("trusted"), "{sentence}");
+        result.errors[0].kind = ErrorKind::HalfWritten;
+        let sentence = sentence_of(&result);
+        assert!(sentence.contains("full in an earlier run"), "{sentence}");
         assert!(!sentence.contains("trusted"), "{sentence}");
         result.errors[0].kind = ErrorKind::Inconsistent;
         let sentence = sentence_of(&result);

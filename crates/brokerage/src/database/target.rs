@@ -286,6 +286,14 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_written_is_listed_in_full() {
+        let text = parse("postgres").unwrap_err().to_string();
+        for value in ["\"auto\"", "\"sqlite\"", "\"postgres://", "\"mariadb://"] {
+            assert!(text.contains(value), "{text}");
+        }
+    }
+
+    #[test]
     fn bad_texts_are_refused_without_a_piece_of_the_password() {
         for (text, error) in [
             ("oracle://ann@host", TargetError::Unknown),

@@ -6,7 +6,7 @@
 pub enum TargetError {
     /// Neither a keyword nor a known scheme.
     #[error(
-        "--database names no database: write \"sqlite\", \
+        "--database names no database: write \"auto\", \"sqlite\", \
          \"postgres://user@host:port/database\" or \"mariadb://user@host:port/database\""
     )]
     Unknown,

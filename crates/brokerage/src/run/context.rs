@@ -1,6 +1,7 @@
 //! What users, market workers and the sampler share.
 
 use super::error_counts::ErrorCounts;
+use super::full_volume::Volumes;
 use super::outage::Outages;
 use super::shard_link::{ONLY_SHARD, ShardLink};
 use crate::database::{Database, RunMark};
@@ -45,6 +46,7 @@ pub struct RunContext {
     /// The simulated exchange, shared by all clients.
     pub exchange: Mutex<Exchange>,
     brokerage: Brokerage,
+    volumes: Volumes,
     seed: u64,
     deck: Mutex<Deck<Operation>>,
     last_trade: i64,
@@ -64,7 +66,7 @@ impl RunContext {
         database: Arc<dyn Database>,
         ledger: Arc<Ledger>,
         data_set: DataSet,
-        brokerage: &Brokerage,
+        (brokerage, volumes): (&Brokerage, Volumes),
         seed: u64,
     ) -> Result<(Self, String), DatabaseError> {
         let mut session = database.connect()?;
@@ -103,6 +105,7 @@ impl RunContext {
             outages: Mutex::default(),
             exchange: Mutex::new(exchange),
             brokerage: brokerage.clone(),
+            volumes,
             seed,
             deck: Mutex::new(deck),
             last_trade,
@@ -195,7 +198,24 @@ impl RunContext {
 
     /// Ends the run with an error of the database.
     pub fn fail(&self, error: &DatabaseError, doing: &str) {
-        self.link.fail(failure(error, doing));
+        let mut failure = failure(error, doing);
+        if failure.kind == FailureKind::OutOfSpace
+            && let Some(volume) = self.volumes.named_full()
+        {
+            failure.file = volume.display().to_string();
+        }
+        self.link.fail(failure);
+    }
+
+    /// Ends the run if the database is gone because a volume of it is full; returns whether it is.
+    pub fn fail_if_full(&self, error: &DatabaseError, doing: &str) -> bool {
+        let Some(volume) = self.volumes.full() else {
+            return false;
+        };
+        let (kind, file) = (FailureKind::OutOfSpace, volume.display().to_string());
+        self.link
+            .fail(Failure::new(kind, file, doing, error.to_string()));
+        true
     }
 }
 

@@ -19,6 +19,7 @@ pub mod context;
 mod durability;
 pub mod error_counts;
 mod final_checks;
+pub mod full_volume;
 pub mod loading;
 mod lost_server;
 pub mod market_workers;

@@ -1,5 +1,6 @@
 //! What a run is given besides its plan, and what it finds out besides the counts.
 
+use super::full_volume::Volumes;
 use super::monitor::statistics::CounterDeltas;
 use super::monitor::waits::Waits;
 use crate::profile::Brokerage;
@@ -17,6 +18,8 @@ pub struct RunParameters {
     pub is_built: Arc<dyn Fn() + Send + Sync>,
     /// Called again and again while the server is down: restarts it if it is our own.
     pub revive: Arc<dyn Fn() + Send + Sync>,
+    /// The volumes of the database.
+    pub volumes: Volumes,
     /// Target rate of users' transactions; without one each user begins the next when the last is
     /// done.
     pub transactions_per_second: Option<f64>,

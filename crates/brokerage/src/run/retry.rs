@@ -1,4 +1,4 @@
-//! Retries a transaction after serialization failures, lost connections and full volumes.
+//! Retries a transaction after serialization failures and lost connections. A full volume ends the run.
 
 use super::context::RunContext;
 use crate::error::{DatabaseError, ROWS_OF_OTHERS};
@@ -17,9 +17,8 @@ const MAX_CONFLICTS: u32 = 50;
 /// The longest back-off after a serialization failure; the average doubles with each.
 const MAX_BACK_OFF_US: u64 = 50_000;
 const FIRST_BACK_OFF_US: u64 = 200;
-/// Interval of reconnecting, and of retrying on a full volume.
+/// Interval of reconnecting.
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
-const NO_SPACE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A session that is opened when it is needed, and again after it was lost.
 pub struct RetryingSession<'a> {
@@ -71,6 +70,10 @@ impl<'a> RetryingSession<'a> {
                     self.back_off(conflicts).await;
                 }
                 Err(error @ DatabaseError::Unavailable(_)) => {
+                    if self.context.fail_if_full(&error, operation.name()) {
+                        self.context.error_counts.no_space();
+                        return None;
+                    }
                     // Only a session that was open can have lost the answer to a commit.
                     commit_unknown |= self.session.take().is_some();
                     self.context.error_counts.connection_lost();
@@ -79,8 +82,8 @@ impl<'a> RetryingSession<'a> {
                 }
                 Err(error @ DatabaseError::NoSpace(_)) => {
                     self.context.error_counts.no_space();
-                    self.begin_outage(&error);
-                    pause(NO_SPACE_INTERVAL).await;
+                    self.context.fail(&error, operation.name());
+                    return None;
                 }
                 // A session that was lost may still have been at its commit when the work was
                 // repeated, and then rows exist twice for an instant.

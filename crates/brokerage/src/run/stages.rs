@@ -176,7 +176,7 @@ impl BrokerageRun {
             database,
             Arc::clone(&self.ledger),
             self.data_set,
-            &self.parameters.brokerage,
+            (&self.parameters.brokerage, self.parameters.volumes.clone()),
             self.plan.run.seed,
         )
         .map_err(of)?;

@@ -139,7 +139,14 @@ pub(crate) fn audit(
     };
     doing("opening the database, which recovers it");
     let layout = claim.as_ref().map(Claim::layout);
-    let opened = server::open(brokerage, &sized_database, &target, watched, layout)?;
+    let opened = server::open(
+        brokerage,
+        &sized_database,
+        &target,
+        watched,
+        layout,
+        &mut |_| {},
+    )?;
     let found = examine(known, &opened, doing);
     // It is kept in any case.
     let _ = opened.close(false);

@@ -24,6 +24,7 @@ use crate::database::{RunLock, State, Target};
 use crate::guarantees;
 use crate::ledger::Ledger;
 use crate::profile::{BrokerageProfile, CheckedRows};
+use crate::run::full_volume::Volumes;
 use crate::run::stages::RunParameters;
 use crate::run::start::{self, PreparedRun};
 use crate::run::volume::Volume;
@@ -37,7 +38,6 @@ use workload::progress::StopRequest;
 
 pub(crate) use audit::audit;
 use execution::Error;
-use execution::Observer;
 use execution::Outcome;
 use execution::RunOptions;
 use execution::conclude;
@@ -48,6 +48,7 @@ use execution::storage_run::RunRequest;
 use execution::storage_run::{
     PlannedWork, StorageRun, Witnessed, base, outcome, own, warn_of_left_files,
 };
+use execution::{Event, Observer};
 use existing::{existing_data_set, locked};
 use server::{Opened, Watched};
 use size::SizedDatabase;
@@ -128,7 +129,7 @@ impl StorageRun for Prepared {
 
     fn run(
         self: Box<Self>,
-        observer: Box<dyn Observer>,
+        mut observer: Box<dyn Observer>,
         stop: StopRequest,
     ) -> Result<Outcome, Error> {
         let Self {
@@ -150,7 +151,8 @@ impl StorageRun for Prepared {
             log: options.log_on.first().map(PathBuf::as_path),
         };
         let layout = claim.as_ref().map(Claim::layout);
-        let opened = server::open(profile, &sized_database, &target, watched, layout);
+        let say = &mut |text: &str| observer.event(Event::Note(text));
+        let opened = server::open(profile, &sized_database, &target, watched, layout, say);
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -216,6 +218,7 @@ impl Prepared {
             &self.target,
             watched,
             None,
+            &mut |_| {},
         )?;
         // What was locked is released at once.
         let size = self.sized_database;
@@ -344,6 +347,7 @@ fn drive(
             brokerage: profile.brokerage.clone(),
             is_built: opened.when_built(),
             revive: opened.when_gone(),
+            volumes: volumes(opened),
             transactions_per_second,
             keeps: options.keep || options.reuse,
             loading_threads: server::loaders_for(profile.brokerage.users),
@@ -371,6 +375,13 @@ fn ledger(directory: Option<&RunDirectory>) -> Result<Ledger, Error> {
             "Name another directory for the results with --out.",
         )
     })
+}
+
+fn volumes(opened: &Opened) -> Volumes {
+    let place = opened.place.as_ref();
+    Volumes::of(place.map_or(Vec::new(), |place| {
+        vec![place.data.clone(), place.log.clone()]
+    }))
 }
 
 fn volume(opened: &Opened) -> Volume {

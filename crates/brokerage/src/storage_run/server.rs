@@ -4,6 +4,7 @@
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::database::mariadb::MariaDb;
 use crate::database::owners::ServerProcess;
@@ -101,13 +102,14 @@ pub fn dialect(target: &Target, layout: Option<&Layout>) -> Dialect {
     }
 }
 
-/// Starts or finds the database.
+/// Starts or finds the database; `say` gets what is waited for.
 pub fn open(
     profile: &BrokerageProfile,
     sized_database: &SizedDatabase,
     target: &Target,
     watched: Watched<'_>,
     layout: Option<&Layout>,
+    say: &mut dyn FnMut(&str),
 ) -> Result<Opened, Error> {
     match (target, layout) {
         (Target::PostgreSql(address), _) => {
@@ -128,7 +130,7 @@ pub fn open(
         (Target::Auto, Some(layout)) if has_file(layout) => {
             file(profile, sized_database, layout, "")
         }
-        (Target::Auto, Some(layout)) => match cluster(profile, sized_database, layout) {
+        (Target::Auto, Some(layout)) => match cluster(profile, sized_database, layout, say) {
             Ok(opened) => Ok(opened),
             Err(ClusterError::NoPrograms) => file(profile, sized_database, layout, NO_POSTGRESQL),
             Err(error) => Err(Error::environment(
@@ -184,10 +186,42 @@ fn there(
     })
 }
 
+/// How long the server of a run that was killed has to stop. It does so by itself: first it ends what its
+/// sessions are doing.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Starts a server when the one that an earlier run has left there has ended; `say` gets what is waited for.
+/// No run uses that server any more: it would have its directory locked.
+fn after_stop<T>(
+    start: impl Fn() -> Result<T, ClusterError>,
+    timeout: Duration,
+    say: &mut dyn FnMut(&str),
+) -> Result<T, ClusterError> {
+    let began = Instant::now();
+    let mut has_said = false;
+    loop {
+        match start() {
+            Err(ClusterError::StillRuns { process, .. }) if began.elapsed() < timeout => {
+                if !std::mem::replace(&mut has_said, true) {
+                    say(&format!(
+                        "Waiting for the PostgreSQL server of an earlier run (process {process}) to stop, {} \
+                         s at most.",
+                        timeout.as_secs()
+                    ));
+                }
+                std::thread::sleep(LOOK_AGAIN);
+            }
+            done => return done,
+        }
+    }
+}
+
 fn cluster(
     profile: &BrokerageProfile,
     sized_database: &SizedDatabase,
     layout: &Layout,
+    say: &mut dyn FnMut(&str),
 ) -> Result<Opened, ClusterError> {
     let place = &layout.databases[0];
     let (data, log) = (place.data.path(), place.log.path());
@@ -200,7 +234,8 @@ fn cluster(
         max_wal_size_bytes: super::size::log_bytes(sized_database),
         ..Settings::with_memory(memory_bytes)
     };
-    let cluster = Cluster::start(&data.join("cluster"), &settings)?;
+    let start = || Cluster::start(&data.join("cluster"), &settings);
+    let cluster = after_stop(start, STOP_TIMEOUT, say)?;
     let unavailable = |error: DatabaseError| ClusterError::DidNotStart {
         directory: data.to_owned(),
         output: error.to_string(),
@@ -373,6 +408,30 @@ pub fn refusal(error: &DatabaseError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_server_of_an_earlier_run_has_time_to_stop() {
+        let running = || ClusterError::StillRuns {
+            process: 7,
+            directory: PathBuf::from("/mnt/a"),
+        };
+        let (left, mut said) = (std::cell::Cell::new(2), Vec::new());
+        let start = || match left.replace(left.get() - 1) {
+            0 => Ok("started"),
+            _ => Err(running()),
+        };
+        let long = Duration::from_secs(600);
+        let started = after_stop(start, long, &mut |text| said.push(text.to_owned()));
+        assert_eq!(started.unwrap(), "started");
+        assert!(said.len() == 1 && said[0].contains("process 7"), "{said:?}");
+        // It is not waited for without end.
+        let never = || Err::<(), _>(running());
+        let refused = after_stop(never, Duration::ZERO, &mut |_| {}).unwrap_err();
+        assert!(refused.to_string().contains("try again"), "{refused}");
+        let other = || Err::<(), _>(ClusterError::NoPrograms);
+        let refused = after_stop(other, long, &mut |text| panic!("{text}"));
+        assert!(matches!(refused, Err(ClusterError::NoPrograms)));
+    }
 
     #[test]
     fn loading_takes_no_more_sessions_than_the_run() {

@@ -365,3 +365,31 @@ pub fn long_steps_end(database: &dyn Database, sql: &str) {
     database.cancel_steps().unwrap();
     database.remove().unwrap();
 }
+
+/// A small volume, unmounted when dropped.
+pub struct Small<'a>(&'a std::path::Path);
+
+impl<'a> Small<'a> {
+    pub fn mount(on: &'a std::path::Path, size: &str) -> Option<Self> {
+        std::fs::create_dir(on).unwrap();
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", size, "tmpfs"])
+            .arg(on)
+            .output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(on));
+        }
+        test_support::skip("no tmpfs can be mounted (needs root)");
+        None
+    }
+}
+
+impl Drop for Small<'_> {
+    fn drop(&mut self) {
+        std::process::Command::new("umount")
+            .arg("--lazy")
+            .arg(self.0)
+            .status()
+            .unwrap();
+    }
+}

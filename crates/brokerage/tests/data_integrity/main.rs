@@ -9,6 +9,7 @@ mod common;
 mod data_set;
 
 mod at_rest;
+mod full_volume;
 mod locks;
 mod older_copy;
 mod server_side;
@@ -18,6 +19,7 @@ use brokerage::database::Database;
 use brokerage::dataset::DataSet;
 use brokerage::ledger::Ledger;
 use brokerage::profile::BrokerageProfile;
+use brokerage::run::full_volume::Volumes;
 use brokerage::run::stages::RunParameters;
 use brokerage::run::start::{self, PreparedRun};
 use brokerage::run::volume::Volume;
@@ -46,11 +48,24 @@ impl Load {
         Self::with(database, Arc::new(|| {}))
     }
 
+    /// A run on a database on these volumes.
+    fn on(database: Arc<dyn Database>, volumes: Volumes) -> Self {
+        Self::start_with(database, Arc::new(|| {}), volumes)
+    }
+
     /// The same on a server that is started again like this.
     fn with(database: Arc<dyn Database>, revive: Arc<dyn Fn() + Send + Sync>) -> Self {
+        Self::start_with(database, revive, Volumes::default())
+    }
+
+    fn start_with(
+        database: Arc<dyn Database>,
+        revive: Arc<dyn Fn() + Send + Sync>,
+        volumes: Volumes,
+    ) -> Self {
         let (stop, built) = (StopRequest::new(), Arc::new(AtomicBool::new(false)));
         let (asked, is_built) = (stop.clone(), Arc::clone(&built));
-        let thread = std::thread::spawn(move || run(database, revive, asked, is_built));
+        let thread = std::thread::spawn(move || run(database, revive, volumes, asked, is_built));
         Self {
             stop,
             built,
@@ -75,6 +90,7 @@ impl Load {
 fn run(
     database: Arc<dyn Database>,
     revive: Arc<dyn Fn() + Send + Sync>,
+    volumes: Volumes,
     stop: StopRequest,
     built: Arc<AtomicBool>,
 ) -> RunResult {
@@ -100,6 +116,7 @@ fn run(
             brokerage: profile.brokerage,
             is_built: Arc::new(move || built.store(true, Ordering::Relaxed)),
             revive,
+            volumes,
             keeps: true,
             transactions_per_second: None,
             loading_threads: 2,

@@ -20,7 +20,7 @@ use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::settings::{EngineSettings, TornPages};
 use crate::space::{self, SpaceKind};
 use crate::store::FileStore;
-use crate::verification::{StoredVersions, versions_file};
+use crate::verification::{StoredVersions, half_written, versions_file};
 use config::ByteSize;
 use runtime::{Buffer, Directory, File, Handle, IoCause, IoObserver};
 use std::rc::Rc;
@@ -80,9 +80,12 @@ impl<D: Directory> Parts<'_, D> {
         let (header, damaged_header) = self.read_header(&file, &file.name()).await?;
         let was_dirty = header.state != DatabaseState::Clean;
         let opened = self.open_with(file, header).await;
-        let (database, mut report) = match was_dirty {
-            true => opened.map_err(of_lost_end)?,
-            false => opened?,
+        let (database, mut report) = match opened {
+            Err(error) if was_dirty => {
+                let (directory, error) = (self.database_directory, of_lost_end(error));
+                return Err(half_written::explain(directory, self.name, error).await);
+            }
+            opened => opened?,
         };
         report.damaged_header = damaged_header;
         report.seconds = (self.handle.now_ns() - started_ns) as f64 / 1e9;
@@ -171,6 +174,7 @@ impl<D: Directory> Parts<'_, D> {
             // here on must not find them torn.
             core.pool.flush_all().await?;
             core.pool.sync().await?;
+            half_written::remove_note(self.database_directory, self.name).await?;
         }
         core.load_catalog().await?;
         report.missing_versions = missing_versions;

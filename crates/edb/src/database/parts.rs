@@ -13,6 +13,7 @@ use crate::recovery::LoggedContents;
 use crate::settings::EngineSettings;
 use crate::store::FileStore;
 use crate::tree::Page;
+use crate::verification::half_written;
 use runtime::{Directory, Handle, IoObserver};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -126,6 +127,10 @@ impl<'a, D: Directory> Parts<'a, D> {
         store
             .versions()
             .set_clock_origin(self.clock_origin().unix_ms);
+        let Place { directory, name } = self.place();
+        store.set_note_half_written(Box::new(move || {
+            half_written::leave_note(&directory, &name)
+        }));
         store
     }
 

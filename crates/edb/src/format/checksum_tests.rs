@@ -92,3 +92,28 @@ fn a_segment_checksum_depends_on_its_number() {
     let block = random_block(4, 4096);
     assert_ne!(segment_checksum(&block, 1), segment_checksum(&block, 2));
 }
+
+/// Each inverted byte leaves `L` and `H` alone, because the numbers of its eight bits cancel out, and
+/// changes eight of the 32 bits of the XOR: those of its position modulo 4.
+#[test]
+fn inverted_bytes_cancel_out_by_eights() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+    for size in [4096, 8192] {
+        let block = random_block(size as u64, size);
+        let checksum = block_checksum(&block, 7);
+        let with_inverted = |bytes: &mut dyn Iterator<Item = usize>| {
+            let mut other = block.clone();
+            bytes.for_each(|at| other[at] ^= 0xFF);
+            block_checksum(&other, 7)
+        };
+        for length in 1..=200 {
+            let begin = random.random_range(0..size - length);
+            let inverted = with_inverted(&mut (begin..begin + length));
+            let is_missed = length.is_multiple_of(8);
+            assert_eq!(inverted == checksum, is_missed, "{length} at {begin}");
+        }
+        // They need not be neighbours.
+        assert_eq!(with_inverted(&mut [3, 1003].into_iter()), checksum);
+        assert_ne!(with_inverted(&mut [3, 1004].into_iter()), checksum);
+    }
+}

@@ -185,6 +185,12 @@ impl PageFinding {
         self.class.ese_error()
     }
 
+    /// Whether the page may be one of which a write was carried out in part.
+    #[must_use]
+    pub(crate) fn may_be_half_written(&self) -> bool {
+        matches!(self.class, DamageClass::Torn | DamageClass::Checksum) && self.wrong_bit.is_none()
+    }
+
     /// Whether the page was right when it was read again.
     #[must_use]
     pub fn is_transient(&self) -> bool {

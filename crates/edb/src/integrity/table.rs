@@ -265,6 +265,12 @@ impl VersionTable {
         self.state.borrow().in_flight.contains_key(&page)
     }
 
+    /// Whether the last write of the page failed, so that nobody knows what it has left.
+    #[must_use]
+    pub fn has_failed_write(&self, page: u32) -> bool {
+        self.state.borrow().failed.contains_key(&page)
+    }
+
     /// Takes note of what a pass over the whole file found in a page of which nothing was known.
     pub fn learn(&self, page: u32, version: Version) {
         let mut state = self.state.borrow_mut();

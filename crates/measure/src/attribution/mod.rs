@@ -21,7 +21,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use rules::rule_sentences;
+pub use rules::{PAUSE_MS, rule_sentences};
 
 use crate::display::number::count;
 use crate::result::{Cause, Check, CheckId, CheckKind, RunKind, RunResult, Verdict};

@@ -19,7 +19,7 @@ const MEMORY_PERCENT: f64 = 10.0;
 /// Swap traffic that is no accident.
 const SWAP_BYTES_PER_SECOND: f64 = 1_048_576.0;
 /// A pause that is longer than any limit of a sample.
-const PAUSE_MS: f64 = 1_000.0;
+pub const PAUSE_MS: f64 = 1_000.0;
 /// A pause of this share of the measured phase shows in averages and rates.
 const PAUSE_SHARE: f64 = 0.01;
 /// Sessions that wait for locks, in percent, when fewer wait for storage.

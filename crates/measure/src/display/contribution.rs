@@ -186,6 +186,8 @@ impl AdviceId {
     pub const PLANNED_FAILURE: Self = Self("planned-failure");
     /// Database reads are slow in the device.
     pub const DEVICE_SLOW: Self = Self("device-slow");
+    /// The process was paused, or the machine suspended.
+    pub const PAUSED: Self = Self("paused");
     /// The host's CPUs are busy, which may be why requests are slow.
     pub const HOST_BUSY: Self = Self("host-busy");
     /// Database reads are slow between host and device.

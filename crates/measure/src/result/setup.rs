@@ -126,6 +126,8 @@ pub enum ErrorKind {
     Inconsistent,
     /// There was no space left.
     OutOfSpace,
+    /// Space had run out in an earlier run while data was being written, and it was written in part.
+    HalfWritten,
     /// The database server was gone and did not come back.
     Unavailable,
     /// The database server ended the work for a reason that is not the storage's: a time limit, an
@@ -140,11 +142,14 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Whether it counts among I/O errors and bad pages. What a database server does by itself, or that
-    /// it is gone, says nothing of its data.
+    /// Whether it counts among I/O errors and bad pages. What a database server does by itself, that it is
+    /// gone, or what a full volume has left says nothing of what the storage does with data.
     #[must_use]
     pub fn is_of_data(self) -> bool {
-        !matches!(self, Self::Unavailable | Self::ServerSide)
+        !matches!(
+            self,
+            Self::Unavailable | Self::ServerSide | Self::HalfWritten
+        )
     }
 }
 

@@ -121,6 +121,9 @@ fn error_reason(errors: u64, levels: &ServiceLevels, measured: &Measured<'_>) ->
             return format!("No space was left for {}.", error.file);
         }
         Some((ErrorKind::Inconsistent, error)) => return end_sentence(error.error.clone()),
+        Some((ErrorKind::HalfWritten, error)) => {
+            return end_sentence(format!("{}: {}", error.file, error.error));
+        }
         Some((ErrorKind::Unavailable, error)) => {
             let (doing, why) = (&error.operation, &error.error);
             return end_sentence(format!("It ended while {doing}: {why}"));

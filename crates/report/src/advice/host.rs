@@ -1,11 +1,13 @@
 //! Rules about the CPUs of the host.
 
+use measure::attribution::PAUSE_MS;
 use measure::metric::Metric;
-use measure::result::{CheckKind, RunResult, Verdict};
+use measure::result::{CauseId, CheckKind, RunResult, Verdict};
 
 use super::evidence::host_average;
 use super::{Advice, AdviceId};
-use crate::number::{figure, percent};
+use crate::number::{duration, figure, percent};
+use crate::run::Run;
 
 /// A host this busy (percent) delays what it does.
 const BUSY_PERCENT: f64 = 90.0;
@@ -34,6 +36,40 @@ pub(super) fn busy(result: &RunResult) -> Option<Advice> {
             ),
         )
     })
+}
+
+/// Proofload did not run for a while: latencies and rates of that time are not those of the storage,
+/// whether a level was missed by it or not.
+pub(super) fn paused(run: &Run) -> Option<Advice> {
+    let causes = &run.result.causes;
+    if causes.iter().any(|cause| cause.id == CauseId::Paused) {
+        return None;
+    }
+    let pauses = run.timeline.iter().map(|sample| {
+        let pause_ms = sample.get(Metric::LongestPause);
+        (pause_ms, sample)
+    });
+    let pauses: Vec<_> = pauses.filter(|(ms, _)| *ms >= PAUSE_MS).collect();
+    let (longest_ms, sample) = pauses.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let more = match pauses.len() {
+        1 => String::new(),
+        samples => format!(
+            " {samples} samples have a pause of {} or more.",
+            duration(PAUSE_MS / 1e3)
+        ),
+    };
+    Some(Advice::new(
+        AdviceId::PAUSED,
+        "Proofload did not run for a while",
+        format!(
+            "A thread that was due did not run for {}, between {} and {} after the start of the run: \
+             proofload was paused, the machine was suspended, or no CPU was free.{more} Latencies and \
+             rates of that time include it. Run again without such pauses.",
+            duration(*longest_ms / 1e3),
+            duration(sample.ends_s - sample.length_s),
+            duration(sample.ends_s)
+        ),
+    ))
 }
 
 /// Whether it is the run or something else that keeps the CPUs busy, and what helps.

@@ -36,6 +36,7 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
     };
     let id = match first.kind {
         ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
+        ErrorKind::HalfWritten => return Some(half_written(first)),
         ErrorKind::Unavailable => AdviceId::SERVER_UNAVAILABLE,
         ErrorKind::Inconsistent => AdviceId::INCONSISTENT,
         ErrorKind::ServerSide => AdviceId::SERVER_SIDE,
@@ -83,6 +84,19 @@ fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
         title,
         format!(
             "No space was left for {}: {} {remedy}",
+            error.file,
+            sentence(&error.error)
+        ),
+    )
+}
+
+/// What a full disk has left of a page says nothing against the storage either.
+fn half_written(error: &ErrorRecord) -> Advice {
+    Advice::new(
+        AdviceId::OUT_OF_SPACE,
+        "Build the databases again, with more room",
+        format!(
+            "{}: {} With engine.torn_pages = \"log-images\" such pages are restored from the log.",
             error.file,
             sentence(&error.error)
         ),

@@ -24,6 +24,7 @@ pub fn advice(run: &Run) -> Vec<Advice> {
         load::interrupted(result),
         causes::causes(result),
         host::busy(result),
+        host::paused(run),
         modelled::failures(run),
     ];
     // These give the storage, or the number of threads, as the reason, which the causes put in doubt.

@@ -143,6 +143,8 @@ pub(super) struct Inner {
     survivors: RefCell<Option<Image>>,
     /// The writes that the power cut met.
     cut_writes: RefCell<Vec<CutWrite>>,
+    /// The writes that a full disk has ended.
+    pub(super) short_writes: RefCell<Vec<CutWrite>>,
     pub(super) wrong_reads: RefCell<Vec<WrongRead>>,
 }
 
@@ -173,6 +175,7 @@ impl SimulatedDisk {
             capacity_bytes: Cell::new(options.capacity_bytes),
             survivors: RefCell::default(),
             cut_writes: RefCell::default(),
+            short_writes: RefCell::default(),
             wrong_reads: RefCell::default(),
             options,
         };
@@ -269,6 +272,12 @@ impl SimulatedDisk {
             self.inner.state.borrow().visible_image()
         });
         Self::with_state(handle, options, State::from_image(image))
+    }
+
+    /// Bytes for which there is room.
+    pub(super) fn free_bytes(&self) -> u64 {
+        let capacity_bytes = self.inner.capacity_bytes.get();
+        capacity_bytes.saturating_sub(self.used_bytes())
     }
 
     /// Gives the disk another size.

@@ -257,8 +257,6 @@ impl SimulatedFile {
         };
         let place = self.place_of_write(&ticket, length_bytes);
         if let (None, Some(first_block)) = (&lost, place) {
-            self.require_space(&ticket, first_block * BLOCK_BYTES as u64 + length_bytes)
-                .await?;
             let mut blocks = Vec::new();
             for (index, buffer) in buffers.iter().enumerate() {
                 let mut corrupted = None;
@@ -277,6 +275,9 @@ impl SimulatedFile {
                 due_ns: ticket.due_ns,
                 awaited: true,
             };
+            if !self.has_space_for(first_block * BLOCK_BYTES as u64, length_bytes) {
+                return self.end_for_space(&ticket, write).await;
+            }
             let is_wrong = matches!(
                 ticket.effect,
                 Some(FaultEffect::CorruptWrite | FaultEffect::MisdirectWrite { .. })
@@ -338,16 +339,21 @@ impl SimulatedFile {
             .then(|| block_number(offset_bytes))
     }
 
-    /// Fails if the disk cannot hold the file when it ends at `end_bytes`.
-    async fn require_space(&self, ticket: &Ticket, end_bytes: u64) -> Result<(), IoError> {
+    /// Whether the disk has room for a write.
+    fn has_space_for(&self, offset_bytes: u64, length_bytes: u64) -> bool {
+        let end_bytes = offset_bytes + length_bytes;
         let growth_bytes = end_bytes.saturating_sub(self.visible_size_bytes());
-        let used_bytes = self.disk.used_bytes();
-        if growth_bytes == 0
-            || used_bytes.saturating_add(growth_bytes) <= self.disk.inner.capacity_bytes.get()
-        {
-            return Ok(());
-        }
+        let needed_bytes = match self.disk.inner.options.copies_on_write {
+            true => length_bytes,
+            false => growth_bytes,
+        };
+        needed_bytes == 0 || needed_bytes <= self.disk.free_bytes()
+    }
+
+    /// Ends a write for which there is no room: some sectors from its beginning on may be written.
+    async fn end_for_space(&self, ticket: &Ticket, write: InFlightWrite) -> Result<(), IoError> {
         self.disk.work(ticket).await?;
+        self.disk.write_in_part(&ticket.subject, write);
         Err(self.disk.fail(&ticket.subject, IoFailure::OutOfSpace))
     }
 }
@@ -426,7 +432,11 @@ impl File for SimulatedFile {
         if let Some(FaultEffect::Fail(_)) = ticket.effect {
             return self.disk.work(&ticket).await;
         }
-        self.require_space(&ticket, size_bytes).await?;
+        let growth_bytes = size_bytes.saturating_sub(self.visible_size_bytes());
+        if growth_bytes > 0 && growth_bytes > self.disk.free_bytes() {
+            self.disk.work(&ticket).await?;
+            return Err(self.disk.fail(&ticket.subject, IoFailure::OutOfSpace));
+        }
         let change = Change::Resize {
             file: self.file,
             size_bytes,

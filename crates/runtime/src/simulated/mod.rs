@@ -17,7 +17,8 @@
 //! choice comes from a seed.
 //!
 //! Inside: `content` holds bytes, `state` what is pending, `crash` decides what is left, `disk`
-//! lets time pass, `file` speaks the traits, and `wrong` keeps account of what faults made wrong.
+//! lets time pass, `file` speaks the traits, `short_write` ends writes on a full disk, and `wrong` keeps
+//! account of what faults made wrong.
 
 mod content;
 mod crash;
@@ -25,6 +26,7 @@ mod disk;
 mod faults;
 mod file;
 mod options;
+mod short_write;
 mod state;
 mod under_way;
 mod wrong;

@@ -61,6 +61,9 @@ pub struct SimulatedOptions {
     pub after_power_loss: AfterPowerLoss,
     /// Bytes that all files together may take up.
     pub capacity_bytes: u64,
+    /// Whether every write takes new space and gives the old space back afterwards, as on file systems
+    /// that never write in place: then a full disk also fails writes within a file.
+    pub copies_on_write: bool,
     /// How many of the latest operations the log for debugging remembers.
     pub log_length: usize,
 }
@@ -78,6 +81,7 @@ impl Default for SimulatedOptions {
             tearing: Tearing::Sectors,
             after_power_loss: AfterPowerLoss::Fail,
             capacity_bytes: u64::MAX,
+            copies_on_write: false,
             log_length: 256,
         }
     }

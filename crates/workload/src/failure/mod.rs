@@ -26,6 +26,8 @@ pub enum FailureKind {
     Halted,
     /// There is no space left.
     OutOfSpace,
+    /// Space ran out earlier while data was being written, and it was written in part.
+    HalfWritten,
     /// The database server was gone and did not come back.
     Unavailable,
     /// The database server ended the work for a reason that is not the storage's.
@@ -45,6 +47,7 @@ impl From<FailureKind> for ErrorKind {
             FailureKind::Integrity => Self::Integrity,
             FailureKind::Inconsistent => Self::Inconsistent,
             FailureKind::OutOfSpace => Self::OutOfSpace,
+            FailureKind::HalfWritten => Self::HalfWritten,
             FailureKind::Unavailable => Self::Unavailable,
             FailureKind::ServerSide => Self::ServerSide,
             FailureKind::ZeroDelayLoop | FailureKind::Stopped | FailureKind::Internal => {
@@ -183,6 +186,15 @@ impl Failure {
                 failure.take_class(IntegrityClass::Header);
                 failure.file.clone_from(file);
                 failure.error = format!("it cannot be opened: {reason}");
+            }
+            EngineError::HalfWritten { file, page } => {
+                failure.kind = FailureKind::HalfWritten;
+                failure.file.clone_from(file);
+                failure.page = Some(u64::from(*page));
+                failure.error = format!(
+                    "it cannot be recovered: page {page} was being written when no space was left, and only \
+                     a part of it was written; build the database again"
+                );
             }
             EngineError::Recovery { file, reason } => {
                 failure.take_class(IntegrityClass::Log);

@@ -46,6 +46,11 @@ const PAGE_BYTES: u64 = 8 * 1024;
 /// Page cache while loading and while checking all rows.
 const LOAD_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
 
+/// How SQLite accesses the file: the index of the write-ahead log is in this process's memory, not in
+/// a mapped file. Where the file system finds no room for a page of a mapped file, as btrfs does, the
+/// process gets SIGBUS.
+const VFS: &str = "unix-excl";
+
 /// How long a connection waits for a lock that another holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -81,7 +86,8 @@ impl Sqlite {
     fn open(&self, flags: OpenFlags) -> Result<Connection, DatabaseError> {
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let failed = |error: rusqlite::Error| failure(&error, "opening the file");
-        let connection = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
+        let connection =
+            Connection::open_with_flags_and_vfs(&self.path, flags, VFS).map_err(failed)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         Ok(connection)
     }

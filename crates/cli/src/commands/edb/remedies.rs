@@ -112,6 +112,10 @@ fn not_recovered(message: String, error: &EngineError) -> CommandError {
         EngineError::Recovery { .. } | EngineError::NotADatabase { .. } => {
             CommandError::environment(message, "Nothing was lost: the log is as it was.")
         }
+        EngineError::HalfWritten { .. } => CommandError::environment(
+            message,
+            "With engine.torn_pages = \"log-images\" such pages are restored from the log.",
+        ),
         EngineError::OutOfSpace(_) => {
             CommandError::environment(message, "Then start the recovery again.")
         }

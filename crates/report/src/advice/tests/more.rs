@@ -25,6 +25,47 @@ fn busy_processors_are_attributed() {
 }
 
 #[test]
+fn a_pause_is_named_with_its_length_and_time() {
+    let sample = |ends_s: f64, pause_ms: f64| Sample {
+        ends_s,
+        length_s: 15.0,
+        phase: Phase::Measured,
+        rows: vec![SampleRow {
+            sample: 0,
+            phase: Phase::Measured,
+            begins_s: ends_s - 15.0,
+            length_s: 15.0,
+            name: "all".into(),
+            scope: RowScope::Total,
+            values: [(Metric::LongestPause, Some(pause_ms))]
+                .into_iter()
+                .collect(),
+        }],
+    };
+    let mut run = Run {
+        result: RunResult {
+            verdict: Verdict::Pass,
+            ..RunResult::default()
+        },
+        timeline: vec![
+            sample(15.0, 60.0),
+            sample(30.0, 5_010.0),
+            sample(45.0, 999.0),
+        ],
+        ..Run::default()
+    };
+    let found = |run: &Run| {
+        let all = super::super::advice(run).into_iter();
+        let mut pauses = all.filter(|one| one.id == AdviceId::PAUSED);
+        pauses.next().map(|one| one.text)
+    };
+    let text = found(&run).expect("a finding");
+    assert!(text.contains("5.01 s, between 15 s and 30 s"), "{text}");
+    run.timeline.remove(1);
+    assert_eq!(found(&run), None, "a busy machine is no pause");
+}
+
+#[test]
 fn a_run_without_samples_claims_nothing() {
     let mut result = slow_run(5.0, 4.0, 1.0);
     for (samples, words) in [

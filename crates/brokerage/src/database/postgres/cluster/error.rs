@@ -27,8 +27,8 @@ pub enum ClusterError {
     NotOurs(PathBuf),
     /// A server of an earlier run still runs there.
     #[error(
-        "a PostgreSQL server (process {process}) still runs in {directory}: \
-         end the run that it belongs to, or stop it with kill -INT {process}"
+        "the PostgreSQL server of an earlier run (process {process}) still runs in {directory}: \
+         try again when it has stopped, or stop it with kill -INT {process}"
     )]
     StillRuns {
         /// Process id of the server.
