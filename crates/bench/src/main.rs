@@ -81,7 +81,7 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     if wanted("build") {
         rows.extend(cases::build::rows(&bench)?);
     } else if wanted("read-only") || wanted("mixed") {
-        bench.build_afresh("prepare")?;
+        bench.build_afresh("prepare", &[])?;
     }
     if wanted("read-only") {
         rows.extend(cases::read_only::rows(&bench)?);
@@ -90,7 +90,7 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
         rows.extend(cases::mixed::rows(&bench)?);
         // Each database has a thread of its own.
         bench.databases = 2;
-        bench.build_afresh("prepare-two")?;
+        bench.build_afresh("prepare-two", &[])?;
         rows.extend(cases::mixed::rows(&bench)?);
     }
     let mut model_rows = Vec::new();

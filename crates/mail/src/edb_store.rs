@@ -1,9 +1,10 @@
 //! Mail items in a database of the engine.
 
 use super::item::{Item, ItemMaker};
+use super::keys::RowAddress;
 use super::schema::{self, INDEX, TABLE};
 use super::session::message_of_row;
-use super::store::{MailStore, MessageNumber, RowAddress, ScanRequest, StoreError};
+use super::store::{MailStore, MessageNumber, ScanRequest, StoreError};
 use edb::Damage;
 use edb::{Commit, Database, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value};
 use measure::result::IntegrityClass;

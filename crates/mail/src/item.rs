@@ -1,8 +1,7 @@
 //! One mail item: its columns, how they are made, and how they are checked.
 
 use super::content::{ContentSource, Part, RowVersion};
-use super::keys::{IndexKey, RowKeys};
-use super::store::RowAddress;
+use super::keys::{IndexKey, RowAddress, RowKeys};
 use edb::format::long_value::MAX_INTRINSIC_BYTES;
 use workload::random::mix;
 

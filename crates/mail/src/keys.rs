@@ -12,6 +12,15 @@ pub const INDEX_KEY_BYTES: usize = 16;
 /// The key under which a row stands in the secondary index.
 pub type IndexKey = [u8; INDEX_KEY_BYTES];
 
+/// A row as sessions know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowAddress {
+    /// Number of the row, from 0.
+    pub row: u64,
+    /// Its key in the secondary index, if there is one.
+    pub key: IndexKey,
+}
+
 /// Which index key belongs to which row number of one database, both ways.
 ///
 /// The first eight bytes hold the row's place in a domain of at least twice the rows that were

@@ -1,7 +1,7 @@
 //! What sessions need of a database: the interface between the workload and an engine.
 
 use super::item::Item;
-use super::keys::IndexKey;
+use super::keys::RowAddress;
 use workload::controller::host::DatabaseStatistics;
 use workload::failure::Failure;
 
@@ -25,15 +25,6 @@ impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
-}
-
-/// A row as sessions know it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowAddress {
-    /// Number of the row, from 0.
-    pub row: u64,
-    /// Its key in the secondary index, if there is one.
-    pub key: IndexKey,
 }
 
 /// A run of items to read, in the order of the index or, without one, of their numbers.

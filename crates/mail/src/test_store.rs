@@ -2,10 +2,8 @@
 //! servers. It can be made to conflict, to fail and to return wrong data.
 
 use super::item::Item;
-use super::keys::IndexKey;
-use super::store::{
-    Commit, LongValues, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
-};
+use super::keys::{IndexKey, RowAddress};
+use super::store::{Commit, LongValues, MailStore, MessageNumber, ScanRequest, StoreError};
 use runtime::sync::Semaphore;
 use runtime::{Handle, IoCause, IoDirection, IoEvent, IoObserver};
 use std::cell::{Cell, RefCell};

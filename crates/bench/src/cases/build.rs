@@ -15,7 +15,7 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
         Goal::AtLeast(0.7),
     );
     for round in 0..bench.rounds {
-        let result = bench.build_afresh(&format!("build-{round}"))?;
+        let result = bench.build_afresh(&format!("build-{round}"), &[])?;
         let seconds = result
             .phases
             .iter()

@@ -43,7 +43,7 @@ impl Bench {
     ///
     /// # Errors
     /// A sentence when the storage cannot be emptied or the build does not end well.
-    pub fn build_afresh(&self, name: &str) -> Result<RunResult, String> {
+    pub fn build_afresh(&self, name: &str, settings: &[&str]) -> Result<RunResult, String> {
         let storage = &self.product.storage;
         remove_directory(storage)?;
         std::fs::create_dir_all(storage)
@@ -57,7 +57,9 @@ impl Bench {
             "--build-only",
             "--keep",
         ];
-        self.product.run(name, &arguments.map(str::to_owned))
+        let mut arguments = arguments.map(str::to_owned).to_vec();
+        push_settings(&mut arguments, settings);
+        self.product.run(name, &arguments)
     }
 
     /// Arguments that the runs over the kept database share, before those of the case.
@@ -87,9 +89,14 @@ impl Bench {
             // 32 sessions are 32 requests under way, as with fio.
             "mail.session_pause_factor=0",
         ];
-        for setting in common.iter().chain(settings) {
-            arguments.extend(["--set".to_owned(), (*setting).to_owned()]);
-        }
+        push_settings(&mut arguments, &common);
+        push_settings(&mut arguments, settings);
         arguments
+    }
+}
+
+fn push_settings(arguments: &mut Vec<String>, settings: &[&str]) {
+    for setting in settings {
+        arguments.extend(["--set".to_owned(), (*setting).to_owned()]);
     }
 }

@@ -145,7 +145,7 @@ pub(crate) fn audit(
         &target,
         watched,
         layout,
-        &mut |_| {},
+        &mut |text| doing(text),
     )?;
     let found = examine(known, &opened, doing);
     // It is kept in any case.

@@ -189,7 +189,7 @@ fn there(
 /// How long the server of a run that was killed has to stop. It does so by itself: first it ends what its
 /// sessions are doing.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Starts a server when the one that an earlier run has left there has ended; `say` gets what is waited for.
 /// No run uses that server any more: it would have its directory locked.
@@ -210,7 +210,7 @@ fn after_stop<T>(
                         timeout.as_secs()
                     ));
                 }
-                std::thread::sleep(LOOK_AGAIN);
+                std::thread::sleep(STOP_POLL_INTERVAL);
             }
             done => return done,
         }

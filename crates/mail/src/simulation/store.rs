@@ -5,11 +5,9 @@ use super::operations::RowPlace;
 use super::scan::{KeyOrder, Run};
 use super::transactions::SimulatedTransaction;
 use crate::item::Item;
-use crate::keys::{IndexKey, RowKeys};
+use crate::keys::{IndexKey, RowAddress, RowKeys};
 use crate::session::message_of_row;
-use crate::store::{
-    Commit, LongValues, MailStore, MessageNumber, RowAddress, ScanRequest, StoreError,
-};
+use crate::store::{Commit, LongValues, MailStore, MessageNumber, ScanRequest, StoreError};
 use edb::EngineError;
 use runtime::{Directory, File};
 use std::cell::Cell;
