@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::brokerage::{brokerage, has_postgresql};
+use common::brokerage::{brokerage, has_postgresql, server};
 use common::{Ended, Running, SMALL, Scratch, WIDE, copy, proofload};
 
 /// Bytes of some hundred records.

@@ -26,7 +26,8 @@ mailbox_size = "2MiB"
 iops_per_mailbox = 5.0
 growth_reserve_percent = 200
 threads = 4
-mix = { insert_percent = 30, delete_percent = 20, replace_percent = 20, scan_percent = 5 }
+mix = { insert_percent = 30, delete_percent = 20, replace_percent = 20, scan_percent = 5, lazy_commit_window = "1s" }
+item = { indexed = true }
 [engine]
 cache_size_per_database = "8MiB"
 log_file_size = "256KiB"
