@@ -295,13 +295,18 @@ impl VersionTable {
                 state.judge_other(reading.after, page, dbtime)
             }
             Contents::Zero if !expected.is_written() => ReadCheck::NeverWritten,
-            // Written for the first time while the read was under way: the next read must show it.
-            Contents::Zero if state.was_valid(reading.after, page, Version::NEVER_WRITTEN) => {
-                ReadCheck::Disturbed
+            Contents::Zero | Contents::Damaged => {
+                let is_disturbed = match contents {
+                    // Written for the first time while the read was under way: the next one must show it.
+                    Contents::Zero => state.was_valid(reading.after, page, Version::NEVER_WRITTEN),
+                    _ => state.was_disturbed(reading.after, page),
+                };
+                if is_disturbed {
+                    ReadCheck::Disturbed
+                } else {
+                    ReadCheck::Wrong
+                }
             }
-            Contents::Zero => ReadCheck::Wrong,
-            Contents::Damaged if state.was_disturbed(reading.after, page) => ReadCheck::Disturbed,
-            Contents::Damaged => ReadCheck::Wrong,
         }
     }
 

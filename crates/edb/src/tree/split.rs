@@ -150,11 +150,10 @@ fn split_leaf(
     let moved = place.first_right..count;
     let compresses = compresses(view.flags());
     let prefix = match (compresses, place.append_prefix) {
-        (false, _) => Vec::new(),
         (true, None) => view.best_prefix(moved.clone()),
         // A shorter one would save nothing.
         (true, Some(bytes)) if bytes > 2 => place.separator[..bytes].to_vec(),
-        (true, Some(_)) => Vec::new(),
+        _ => Vec::new(),
     };
     let flags = tree_flags(view.flags()) | PageFlags::LEAF;
     let mut right = ContentBuilder::new(flags, view.object_id(), prefix);
