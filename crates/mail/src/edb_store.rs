@@ -42,7 +42,7 @@ impl<D: Directory> EdbStore<D> {
         let opening = "opening the table";
         let table = database.table(TABLE);
         let table = table.map_err(|error| Failure::of_engine(&error, file, opening))?;
-        if !schema::describes(table.definition(), maker) {
+        if !schema::is_like(table.definition(), maker.short_bytes, maker.is_indexed) {
             let error = "it has other columns or indexes than the profile asks for; give the same \
                          settings of mail.item as when it was built";
             return Err(Failure::new(FailureKind::Internal, file, opening, error));

@@ -52,11 +52,10 @@ pub fn definition(short_bytes: usize, fill_percent: u32, is_indexed: bool) -> Ta
     table
 }
 
-/// Whether a table is the one for the items of `maker`, however full its pages were built.
+/// Whether `table` is that of [`definition`], however full its pages were built.
 #[must_use]
-pub fn describes(table: &TableDefinition, maker: &ItemMaker) -> bool {
-    let fill_percent = table.density_percent;
-    let expected = definition(maker.short_bytes, fill_percent, maker.is_indexed);
+pub fn is_like(table: &TableDefinition, short_bytes: usize, is_indexed: bool) -> bool {
+    let expected = definition(short_bytes, table.density_percent, is_indexed);
     table.columns == expected.columns && table.indexes.len() == expected.indexes.len()
 }
 
@@ -198,5 +197,19 @@ impl RowSource for BuiltRows {
         value.clear();
         value.extend_from_slice(&self.maker.keys.key(row));
         Some(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_other_columns_or_indexes_are_distinguished() {
+        let table = definition(200, 90, false);
+        assert!(is_like(&table, 200, false));
+        assert!(is_like(&definition(200, 70, false), 200, false));
+        assert!(!is_like(&table, 200, true));
+        assert!(!is_like(&table, 300, false));
     }
 }

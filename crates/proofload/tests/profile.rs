@@ -217,6 +217,10 @@ fn rules_between_settings_point_at_the_setting_that_was_given() {
         ("tuning.maximum_threads=8 tuning.start_threads=9", "8"),
         ("mail.iops_per_mailbox=0", "no rate to tune towards"),
         (
+            "mail.item.read_by_index_percent=50",
+            "an index that is not there",
+        ),
+        (
             "mail.item.long_bytes=1000000 mail.mailbox_size=64KiB",
             "does not hold one item",
         ),

@@ -2,9 +2,9 @@
 
 use crate::common::*;
 use edb::check::info;
-use edb::{Commit, EngineError, LongValues};
+use edb::{Commit, EngineError, LongValues, Table};
 use runtime::simulated::{SimulatedDisk, SimulatedOptions};
-use runtime::{Directory, Runtime};
+use runtime::{Directory, Handle, Runtime};
 
 const ROWS: i64 = 4_000;
 
@@ -13,14 +13,19 @@ fn token(number: i64) -> Vec<u8> {
     mixed.to_be_bytes().to_vec()
 }
 
+async fn new_table(handle: &Handle) -> (SimulatedDisk, Db, Table) {
+    let disk = SimulatedDisk::new(handle, SimulatedOptions::instant());
+    let db = create(handle, &disk, &small_settings(4096)).await;
+    let table = db.create_table(&messages()).await.unwrap();
+    (disk, db, table)
+}
+
 /// Leaves of the rows and of the long values after rows with these numbers were inserted in turn.
 fn leaves(numbers: Vec<i64>) -> (u64, u64) {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     runtime.block_on(async move {
-        let disk = SimulatedDisk::new(&handle, SimulatedOptions::instant());
-        let db = create(&handle, &disk, &small_settings(4096)).await;
-        let table = db.create_table(&messages()).await.unwrap();
+        let (disk, db, table) = new_table(&handle).await;
         for &number in &numbers {
             let mut tx = db.begin();
             let values = row(&token(number), 1, vec![7; 1_100]);
@@ -65,9 +70,7 @@ fn a_number_is_given_once_and_later_ones_are_above_it() {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     runtime.block_on(async move {
-        let disk = SimulatedDisk::new(&handle, SimulatedOptions::instant());
-        let db = create(&handle, &disk, &small_settings(4096)).await;
-        let table = db.create_table(&messages()).await.unwrap();
+        let (_disk, db, table) = new_table(&handle).await;
         let mut tx = db.begin();
         let insert = |number| row(&token(number), 1, vec![1; 9]);
         tx.insert_numbered(&table, 40, &insert(40)).await.unwrap();
