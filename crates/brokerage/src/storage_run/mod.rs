@@ -151,8 +151,8 @@ impl StorageRun for Prepared {
             log: options.log_on.first().map(PathBuf::as_path),
         };
         let layout = claim.as_ref().map(Claim::layout);
-        let say = &mut |text: &str| observer.event(Event::Note(text));
-        let opened = server::open(profile, &sized_database, &target, watched, layout, say);
+        let notify = &mut |text: &str| observer.event(Event::Note(text));
+        let opened = server::open(profile, &sized_database, &target, watched, layout, notify);
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {

@@ -102,14 +102,14 @@ pub fn dialect(target: &Target, layout: Option<&Layout>) -> Dialect {
     }
 }
 
-/// Starts or finds the database; `say` gets what is waited for.
+/// Starts or finds the database; `notify` gets what is waited for.
 pub fn open(
     profile: &BrokerageProfile,
     sized_database: &SizedDatabase,
     target: &Target,
     watched: Watched<'_>,
     layout: Option<&Layout>,
-    say: &mut dyn FnMut(&str),
+    notify: &mut dyn FnMut(&str),
 ) -> Result<Opened, Error> {
     match (target, layout) {
         (Target::PostgreSql(address), _) => {
@@ -130,7 +130,7 @@ pub fn open(
         (Target::Auto, Some(layout)) if has_file(layout) => {
             file(profile, sized_database, layout, "")
         }
-        (Target::Auto, Some(layout)) => match cluster(profile, sized_database, layout, say) {
+        (Target::Auto, Some(layout)) => match cluster(profile, sized_database, layout, notify) {
             Ok(opened) => Ok(opened),
             Err(ClusterError::NoPrograms) => file(profile, sized_database, layout, NO_POSTGRESQL),
             Err(error) => Err(Error::environment(
@@ -191,20 +191,20 @@ fn there(
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Starts a server when the one that an earlier run has left there has ended; `say` gets what is waited for.
+/// Starts a server when the one that an earlier run has left there has ended; `notify` gets what is waited for.
 /// No run uses that server any more: it would have its directory locked.
 fn after_stop<T>(
     start: impl Fn() -> Result<T, ClusterError>,
     timeout: Duration,
-    say: &mut dyn FnMut(&str),
+    notify: &mut dyn FnMut(&str),
 ) -> Result<T, ClusterError> {
     let began = Instant::now();
-    let mut has_said = false;
+    let mut is_notified = false;
     loop {
         match start() {
             Err(ClusterError::StillRuns { process, .. }) if began.elapsed() < timeout => {
-                if !std::mem::replace(&mut has_said, true) {
-                    say(&format!(
+                if !std::mem::replace(&mut is_notified, true) {
+                    notify(&format!(
                         "Waiting for the PostgreSQL server of an earlier run (process {process}) to stop, {} \
                          s at most.",
                         timeout.as_secs()
@@ -221,7 +221,7 @@ fn cluster(
     profile: &BrokerageProfile,
     sized_database: &SizedDatabase,
     layout: &Layout,
-    say: &mut dyn FnMut(&str),
+    notify: &mut dyn FnMut(&str),
 ) -> Result<Opened, ClusterError> {
     let place = &layout.databases[0];
     let (data, log) = (place.data.path(), place.log.path());
@@ -235,7 +235,7 @@ fn cluster(
         ..Settings::with_memory(memory_bytes)
     };
     let start = || Cluster::start(&data.join("cluster"), &settings);
-    let cluster = after_stop(start, STOP_TIMEOUT, say)?;
+    let cluster = after_stop(start, STOP_TIMEOUT, notify)?;
     let unavailable = |error: DatabaseError| ClusterError::DidNotStart {
         directory: data.to_owned(),
         output: error.to_string(),

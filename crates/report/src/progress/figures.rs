@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outlook_says_what_is_waited_for_and_how_long() {
+    fn an_estimate_says_what_is_waited_for_and_how_long() {
         let mut given = PhaseEstimate {
             text: "caches 43 % full, target 95 %".to_owned(),
             remaining: Remaining::About(Duration::from_secs(130)),
