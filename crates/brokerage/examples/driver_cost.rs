@@ -19,7 +19,7 @@ use brokerage::session::{AfterBatch, Call, Isolation, Session};
 use brokerage::statement::Statement;
 use brokerage::value::Value;
 use runtime::thread::pause;
-use runtime::{Runtime, UringOptions};
+use runtime::{Runtime, WallClockOptions};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -155,7 +155,7 @@ fn our_turn(
 ) -> Result<(f64, f64), Failure> {
     let interval =
         rate.map(|rate| Duration::from_secs_f64(f64::from(connections) / f64::from(rate)));
-    let runtime = Runtime::wall_clock(&UringOptions::default())?;
+    let runtime = Runtime::wall_clock(&WallClockOptions::default())?;
     let before = own_microseconds()?;
     let until = Instant::now() + Duration::from_secs(u64::from(seconds));
     let mut users = Vec::new();

@@ -91,7 +91,7 @@ fn main() -> ExitCode {
 }
 
 fn measure(directory: &str, rows: u64) -> Result<String, Box<dyn std::error::Error>> {
-    let runtime = Runtime::wall_clock(&runtime::UringOptions::default())?;
+    let runtime = Runtime::wall_clock(&runtime::WallClockOptions::default())?;
     let handle = runtime.handle();
     let directory = runtime::HostDirectory::open(&handle, Path::new(directory))?;
     let line = runtime.block_on(async move {

@@ -10,7 +10,9 @@ use edb::settings::Engine;
 use edb::{Commit, Database, EngineSettings, LongValues, ScanOptions, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use runtime::{HostDirectory, IoCause, IoDirection, IoEvent, IoObserver, Runtime, UringOptions};
+use runtime::{
+    HostDirectory, IoCause, IoDirection, IoEvent, IoObserver, Runtime, WallClockOptions,
+};
 use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
@@ -44,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [directory, file, table, index, column, seconds] = arguments.as_slice() else {
         return Err("usage: random_lookups DIRECTORY FILE TABLE INDEX COLUMN SECONDS".into());
     };
-    let runtime = Runtime::wall_clock(&UringOptions::default())?;
+    let runtime = Runtime::wall_clock(&WallClockOptions::default())?;
     let handle = runtime.handle();
     let data = HostDirectory::open(&handle, Path::new(directory))?;
     let log = HostDirectory::open(&handle, &Path::new(directory).join("lookup-log"))?;

@@ -71,7 +71,7 @@ const MAIL_LOADS: [(&str, &[&str]); 6] = [
 ];
 
 /// Settings of mail that no prediction shows, and what shows them.
-const MAIL_ELSEWHERE: [(&str, &str); 10] = [
+const MAIL_ELSEWHERE: [(&str, &str); 11] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -109,6 +109,10 @@ const MAIL_ELSEWHERE: [(&str, &str); 10] = [
         "predicted requests never hang: mail's tests of whole runs",
     ),
     (
+        "run.io_driver",
+        "predictions have no driver: tests of the I/O driver of the binary",
+    ),
+    (
         "run.warm_up.until_steady",
         "predictions do not wait for a steady load: mail's tests of whole runs",
     ),
@@ -141,7 +145,7 @@ const BROKERAGE_LOADS: [(&str, &[&str]); 3] = [
     ("service_levels.maximum_log_write_lenient", LENIENT),
 ];
 
-const BROKERAGE_ELSEWHERE: [(&str, &str); 10] = [
+const BROKERAGE_ELSEWHERE: [(&str, &str); 11] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -176,6 +180,10 @@ const BROKERAGE_ELSEWHERE: [(&str, &str); 10] = [
     ),
     (
         "run.hung_request_after",
+        "servers make their requests themselves: what_only_servers_have_is_refused",
+    ),
+    (
+        "run.io_driver",
         "servers make their requests themselves: what_only_servers_have_is_refused",
     ),
     (
@@ -293,6 +301,7 @@ fn what_only_servers_have_is_refused() {
         ("run.verify_after_run=true", "verified"),
         ("run.stop_after_errors=never", "first error"),
         ("run.hung_request_after=5s", "hangs"),
+        ("run.io_driver=threads", "driver"),
     ] {
         let error = scenario(BROKERAGE, &[setting]).predict().unwrap_err();
         assert!(error.to_string().contains(word), "{error}");

@@ -1,7 +1,7 @@
 //! The verdict in words.
 
 use measure::metric::{Stream, Unit};
-use measure::result::{ErrorKind, RunKind, RunResult, Verdict};
+use measure::result::{ErrorKind, HostResult, RunKind, RunResult, Verdict};
 
 use measure::service_level::{allowed_errors, describe_counts};
 
@@ -17,6 +17,15 @@ pub struct Headline {
     pub sentence: String,
     /// Why, as a sentence; may be empty.
     pub reason: String,
+}
+
+/// The name of the I/O driver by which requests reached the kernel; `None` where none of our own did.
+pub fn io_driver(host: &HostResult) -> Option<&str> {
+    match host.io_driver.as_str() {
+        "" => None,
+        "io-uring" => Some("io_uring"),
+        other => Some(other),
+    }
 }
 
 /// The verdict of a run as a word, a sentence and a reason.

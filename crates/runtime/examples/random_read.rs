@@ -1,34 +1,43 @@
 //! Random direct reads of a file, to compare with other tools:
-//! `random_read FILE DEPTH SECONDS [BLOCK_BYTES]`. Prints requests per second, CPU time per
-//! request and the mean latency.
+//! `random_read FILE DEPTH SECONDS [BLOCK_BYTES [io-uring|threads]]`. Prints requests per second, CPU
+//! time per request and the mean latency.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::time::SECOND_NS;
-use runtime::{BufferArena, Directory, File, HostDirectory, Runtime, UringOptions};
+use runtime::{BufferArena, Directory, File, HostDirectory, IoDriver, Runtime, WallClockOptions};
 use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
-/// CPU time of this process so far, in nanoseconds.
+/// CPU time of all threads of this process so far, in nanoseconds.
 fn processor_ns() -> Result<u64, Box<dyn std::error::Error>> {
-    let schedstat = std::fs::read_to_string("/proc/self/schedstat")?;
-    Ok(schedstat.split(' ').next().unwrap_or_default().parse()?)
+    let mut total_ns = 0;
+    for thread in std::fs::read_dir("/proc/self/task")? {
+        let schedstat = std::fs::read_to_string(thread?.path().join("schedstat"))?;
+        let busy = schedstat.split(' ').next().unwrap_or_default();
+        total_ns += busy.parse::<u64>()?;
+    }
+    Ok(total_ns)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, depth, seconds, rest @ ..] = arguments.as_slice() else {
-        return Err("usage: random_read FILE DEPTH SECONDS [BLOCK_BYTES]".into());
+        return Err("usage: random_read FILE DEPTH SECONDS [BLOCK_BYTES [DRIVER]]".into());
     };
     let path = std::fs::canonicalize(file)?;
     let (depth, seconds): (u32, u64) = (depth.parse()?, seconds.parse()?);
     let block_bytes = rest.first().map_or(Ok(32 << 10), |bytes| bytes.parse())?;
+    let drivers = [IoDriver::IoUring, IoDriver::Threads];
+    let driver = rest
+        .get(1)
+        .and_then(|id| drivers.into_iter().find(|one| one.id() == id));
     let parent = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or("the file has no name")?.to_owned();
 
-    let runtime = Runtime::wall_clock(&UringOptions::default())?;
+    let runtime = Runtime::wall_clock(&WallClockOptions::with_driver(driver))?;
     let handle = runtime.handle();
     let directory = HostDirectory::open(&handle, parent)?;
     let arena = BufferArena::new(&handle, block_bytes, depth)?;

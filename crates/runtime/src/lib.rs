@@ -5,8 +5,8 @@
 //!
 //! - the **virtual clock**, where time jumps to the next timer as soon as no task can run, so that
 //!   a day passes in minutes and every run with the same seed is the same run, event by event;
-//! - the **wall clock**, where waiting is real and I/O goes to files and block devices through
-//!   io_uring.
+//! - the **wall clock**, where waiting is real and I/O goes to files and block devices, through
+//!   io_uring or, where that is refused, through threads.
 //!
 //! Code above never knows which of the two it runs on: it takes a [`Handle`], spawns tasks, sleeps,
 //! and reads and writes storage through the traits [`File`] and [`Directory`].
@@ -17,8 +17,8 @@
 //!   reported of each request. [`simulated`] is storage for tests that fails and loses power on
 //!   demand.
 //! - [`outstanding`] says which requests storage has not answered for long.
-//! - With the feature `host`: `uring` is the wall clock, `host` real directories, files and block
-//!   devices, `raw` a directory of files on a bare block device, `thread` code that runs as a task or
+//! - With the feature `host`: `wall_clock` is the wall clock and its two I/O drivers, `host` real
+//!   directories, files and block devices, `raw` a directory of files on a bare block device, `thread` code that runs as a task or
 //!   as a thread of its own; [`memory`] has the allocator for programs with large tables.
 //!
 //! # Features
@@ -44,7 +44,7 @@ pub mod thread;
 pub mod time;
 pub mod trace;
 #[cfg(feature = "host")]
-pub mod uring;
+pub mod wall_clock;
 
 pub use buffer::{Buffer, BufferArena, SharedBuffer};
 pub use executor::{Handle, JoinHandle, Runtime};
@@ -60,4 +60,7 @@ pub use simulated::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedO
 pub use source::EventSource;
 pub use trace::{IoCause, IoDirection, IoEvent, IoObserver};
 #[cfg(feature = "host")]
-pub use uring::{UringError, UringOptions};
+pub use wall_clock::{
+    DriverInUse, IoDriver, IoUringError, RingOptions, ThreadOptions, WallClockError,
+    WallClockOptions,
+};

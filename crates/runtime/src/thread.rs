@@ -121,12 +121,21 @@ pub async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'sta
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Runtime, UringOptions};
+    use crate::{IoDriver, Runtime, WallClockOptions};
     use std::cell::RefCell;
     use std::io::{Read, Write};
     use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
     use std::rc::Rc;
+
+    /// A runtime with each I/O driver that there is here.
+    fn runtimes() -> impl Iterator<Item = Runtime> {
+        let drivers = [IoDriver::IoUring, IoDriver::Threads].map(Some);
+        let options = drivers.map(WallClockOptions::with_driver);
+        options
+            .into_iter()
+            .filter_map(|options| Runtime::wall_clock(&options).ok())
+    }
 
     #[test]
     fn a_thread_waits_until_somebody_wakes_it() {
@@ -157,13 +166,18 @@ mod tests {
     #[test]
     #[should_panic(expected = "must not hold the thread")]
     fn a_task_may_not_hold_its_runtime() {
-        let runtime = Runtime::wall_clock(&UringOptions::default()).unwrap();
+        let runtime = Runtime::wall_clock(&WallClockOptions::default()).unwrap();
         runtime.block_on(async { complete(pause(Duration::from_millis(1))) });
     }
 
     #[test]
     fn a_task_pauses_and_has_work_done_elsewhere_beside_others() {
-        let runtime = Runtime::wall_clock(&UringOptions::default()).unwrap();
+        for runtime in runtimes() {
+            pauses(&runtime);
+        }
+    }
+
+    fn pauses(runtime: &Runtime) {
         let order = Rc::new(RefCell::new(Vec::new()));
         let beside = Rc::clone(&order);
         let others = runtime.handle().spawn(async move {
@@ -190,13 +204,18 @@ mod tests {
     #[test]
     #[should_panic(expected = "ended by a panic")]
     fn a_panic_elsewhere_comes_back() {
-        let runtime = Runtime::wall_clock(&UringOptions::default()).unwrap();
+        let runtime = Runtime::wall_clock(&WallClockOptions::default()).unwrap();
         runtime.block_on(elsewhere(|| panic!("on purpose")));
     }
 
     #[test]
     fn tasks_wait_for_sockets_beside_each_other() {
-        let runtime = Runtime::wall_clock(&UringOptions::default()).unwrap();
+        for runtime in runtimes() {
+            waits_for_sockets(&runtime);
+        }
+    }
+
+    fn waits_for_sockets(runtime: &Runtime) {
         let pairs: Vec<_> = (0..20).map(|_| UnixStream::pair().unwrap()).collect();
         let (ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
         let answers = thread::spawn(move || {
@@ -233,7 +252,12 @@ mod tests {
 
     #[test]
     fn a_wait_that_is_given_up_disturbs_nobody() {
-        let runtime = Runtime::wall_clock(&UringOptions::default()).unwrap();
+        for runtime in runtimes() {
+            gives_up(&runtime);
+        }
+    }
+
+    fn gives_up(runtime: &Runtime) {
         runtime.block_on(async {
             let handle = Handle::current().unwrap();
             let (ours, mut theirs) = UnixStream::pair().unwrap();

@@ -4,14 +4,14 @@
 
 mod common;
 
-use common::on_real_storage;
+use common::{in_directory, on_real_storage, runtimes};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;
 use runtime::host::OpenError;
 use runtime::{
     Buffer, BufferArena, Directory, File, Handle, HostDirectory, HostFile, IoFailure, IoOperation,
-    Persistence, Runtime, UringOptions,
+    Persistence, Runtime,
 };
 use std::path::Path;
 use std::rc::Rc;
@@ -245,49 +245,54 @@ fn abandoned_requests_keep_their_memory_and_finish() {
 
 #[test]
 fn a_dropped_runtime_waits_for_its_requests() {
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    common::in_directory(place.path(), |handle, directory| async move {
-        let file = directory.create("file").await.unwrap();
-        for block in 0..100 {
-            let file = file.clone();
-            handle.spawn(async move {
-                let buffer = filled(Buffer::zeroed(BLOCK_BYTES), 5);
-                file.write(block * BLOCK, buffer, Persistence::Durable)
-                    .await
-                    .unwrap();
-            });
+    for runtime in runtimes() {
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        in_directory(&runtime, place.path(), |handle, directory| async move {
+            let file = directory.create("file").await.unwrap();
+            for block in 0..100 {
+                let file = file.clone();
+                handle.spawn(async move {
+                    let buffer = filled(Buffer::zeroed(BLOCK_BYTES), 5);
+                    file.write(block * BLOCK, buffer, Persistence::Durable)
+                        .await
+                        .unwrap();
+                });
+            }
+            handle.yield_now().await;
+        });
+        drop(runtime);
+        let file = place.path().join("file");
+        if let Ok(bytes) = std::fs::read(file) {
+            assert_eq!(bytes.len(), 100 * BLOCK_BYTES);
+            assert!(bytes.iter().all(|byte| *byte == 5));
         }
-        handle.yield_now().await;
-    });
-    let file = place.path().join("file");
-    if let Ok(bytes) = std::fs::read(file) {
-        assert_eq!(bytes.len(), 100 * BLOCK_BYTES);
-        assert!(bytes.iter().all(|byte| *byte == 5));
     }
 }
 
 #[test]
 fn files_may_outlive_their_runtime() {
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
-        return test_support::skip("io_uring is not available");
-    };
-    let Ok(directory) = HostDirectory::open(&runtime.handle(), place.path()) else {
-        return test_support::skip("the file system has no direct I/O");
-    };
-    let arena = BufferArena::new(&runtime.handle(), BLOCK_BYTES, 4).unwrap();
-    let opened = directory.clone();
-    let file = runtime.block_on(async move { opened.create("file").await.unwrap() });
-    drop(runtime);
-    assert!(file.name().ends_with("/file"));
-    drop((arena.buffer(), arena, file, directory));
+    for runtime in runtimes() {
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let Ok(directory) = HostDirectory::open(&runtime.handle(), place.path()) else {
+            return test_support::skip("the file system has no direct I/O");
+        };
+        let arena = BufferArena::new(&runtime.handle(), BLOCK_BYTES, 4).unwrap();
+        let opened = directory.clone();
+        let file = runtime.block_on(async move { opened.create("file").await.unwrap() });
+        drop(runtime);
+        assert!(file.name().ends_with("/file"));
+        drop((arena.buffer(), arena, file, directory));
+    }
 }
 
 #[test]
 fn places_that_cannot_be_used_say_why() {
-    let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
-        return test_support::skip("io_uring is not available");
-    };
+    for runtime in runtimes() {
+        says_why(&runtime);
+    }
+}
+
+fn says_why(runtime: &Runtime) {
     let handle = runtime.handle();
     let error = |path: &str| HostDirectory::open(&handle, Path::new(path)).err().unwrap();
     assert!(matches!(error("/dev/null"), OpenError::NotADirectory(_)));

@@ -5,16 +5,16 @@
 
 mod common;
 
-use common::in_directory;
 use common::model::{Model, observe, random_step};
+use common::{in_directory, runtimes};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;
 use runtime::host::OpenError;
 use runtime::raw::FormatOptions;
 use runtime::{
-    AnyDirectory, Buffer, Directory, File, HostFile, IoFailure, Persistence, RawDirectory, Runtime,
-    UringOptions,
+    AnyDirectory, Buffer, Directory, File, HostDirectory, HostFile, IoFailure, Persistence,
+    RawDirectory, Runtime,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -86,49 +86,57 @@ fn a_full_file_system_is_found_when_space_is_reserved() {
         return;
     };
     let Some(path) = device.mount() else { return };
-    in_directory(&path, |_, directory| async move {
-        let file = directory.create("file").await.unwrap();
-        let mut size_bytes = 1 << 20;
-        file.set_size_bytes(size_bytes).await.unwrap();
-        let error = loop {
-            match file.set_size_bytes(size_bytes + (1 << 20)).await {
-                Ok(()) => size_bytes += 1 << 20,
-                Err(error) => break error,
-            }
-        };
-        assert_eq!(error.failure, IoFailure::OutOfSpace);
-        // The failed growth left the file as it was, and what is reserved can be written.
-        assert_eq!(file.size_bytes().await.unwrap(), size_bytes);
-        let buffer = Rc::new(Buffer::zeroed(1 << 20));
-        for offset_bytes in (0..size_bytes).step_by(1 << 20) {
-            file.write(offset_bytes, Rc::clone(&buffer), Persistence::Volatile)
-                .await
-                .unwrap();
+    for runtime in runtimes() {
+        in_directory(&runtime, &path, |_, directory| fill(directory));
+    }
+}
+
+async fn fill(directory: HostDirectory) {
+    let file = directory.create("file").await.unwrap();
+    let mut size_bytes = 1 << 20;
+    file.set_size_bytes(size_bytes).await.unwrap();
+    let error = loop {
+        match file.set_size_bytes(size_bytes + (1 << 20)).await {
+            Ok(()) => size_bytes += 1 << 20,
+            Err(error) => break error,
         }
-        file.sync().await.unwrap();
-        let mut end_bytes = size_bytes;
-        let error = loop {
-            let write = file.write(end_bytes, Rc::clone(&buffer), Persistence::Durable);
-            match write.await {
-                Ok(()) => end_bytes += 1 << 20,
-                Err(error) => break error,
-            }
-            assert!(
-                end_bytes < 64 << 20,
-                "more was written than there is room for"
-            );
-        };
-        assert_eq!(error.failure, IoFailure::OutOfSpace);
-    });
+    };
+    assert_eq!(error.failure, IoFailure::OutOfSpace);
+    // The failed growth left the file as it was, and what is reserved can be written.
+    assert_eq!(file.size_bytes().await.unwrap(), size_bytes);
+    let buffer = Rc::new(Buffer::zeroed(1 << 20));
+    for offset_bytes in (0..size_bytes).step_by(1 << 20) {
+        file.write(offset_bytes, Rc::clone(&buffer), Persistence::Volatile)
+            .await
+            .unwrap();
+    }
+    file.sync().await.unwrap();
+    let mut end_bytes = size_bytes;
+    let error = loop {
+        let write = file.write(end_bytes, Rc::clone(&buffer), Persistence::Durable);
+        match write.await {
+            Ok(()) => end_bytes += 1 << 20,
+            Err(error) => break error,
+        }
+        assert!(
+            end_bytes < 64 << 20,
+            "more was written than there is room for"
+        );
+    };
+    assert_eq!(error.failure, IoFailure::OutOfSpace);
+    directory.remove("file").await.unwrap();
 }
 
 #[test]
 fn a_device_holds_a_directory() {
+    for runtime in runtimes() {
+        holds_a_directory(&runtime);
+    }
+}
+
+fn holds_a_directory(runtime: &Runtime) {
     let Some(device) = LoopDevice::new(4 << 20) else {
         return;
-    };
-    let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
-        return test_support::skip("io_uring is not available");
     };
     let handle = runtime.handle();
     let path = PathBuf::from(&device.device);
@@ -188,10 +196,9 @@ fn a_mounted_device_is_refused() {
     if device.mount().is_none() {
         return;
     }
-    let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
-        return test_support::skip("io_uring is not available");
-    };
-    let opened = HostFile::open_device(&runtime.handle(), Path::new(&device.device));
-    let error = opened.err().unwrap();
-    assert!(matches!(error, OpenError::Busy(_)), "{error}");
+    for runtime in runtimes() {
+        let opened = HostFile::open_device(&runtime.handle(), Path::new(&device.device));
+        let error = opened.err().unwrap();
+        assert!(matches!(error, OpenError::Busy(_)), "{error}");
+    }
 }

@@ -5,9 +5,9 @@
 
 mod common;
 
-use common::{in_directory, on_real_storage};
+use common::{in_directory, on_real_storage, runtime_with};
 use runtime::host::requests_are_under_way;
-use runtime::{Directory, Handle, HostDirectory};
+use runtime::{Directory, Handle, HostDirectory, IoDriver};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::cell::Cell;
@@ -21,6 +21,7 @@ use std::rc::Rc;
 const FILE: &str = "file";
 /// The directory that the process to be killed works in.
 const DIRECTORY_OF_CHILD: &str = "PROOFLOAD_TEST_DIRECTORY";
+const DRIVER_OF_CHILD: &str = "PROOFLOAD_TEST_IO_DRIVER";
 const OPENED: &str = "the file is open";
 
 fn under_way(directory: &Path) -> bool {
@@ -57,7 +58,8 @@ fn a_file_that_is_only_read_does_not_count() {
 fn a_file_is_opened_when_the_requests_of_a_killed_process_are_complete() {
     on_real_storage(async |handle: Handle, directory: HostDirectory| {
         directory.create(FILE).await.unwrap();
-        let mut child = child(directory.path());
+        let driver = handle.io_driver().unwrap().driver;
+        let mut child = child(directory.path(), driver);
         let kept = files_for_requests(&child, directory.path());
         child.kill().unwrap();
         child.wait().unwrap();
@@ -86,11 +88,12 @@ fn a_file_is_opened_when_the_requests_of_a_killed_process_are_complete() {
 }
 
 /// This program again, with the file open.
-fn child(directory: &Path) -> Child {
+fn child(directory: &Path, driver: IoDriver) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let mut child = command
         .args(["--exact", "the_process_that_is_killed", "--nocapture"])
         .env(DIRECTORY_OF_CHILD, directory)
+        .env(DRIVER_OF_CHILD, driver.id())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -105,7 +108,14 @@ fn the_process_that_is_killed() {
     let Ok(directory) = std::env::var(DIRECTORY_OF_CHILD) else {
         return; // Started as a test, this has nothing to do.
     };
-    in_directory(Path::new(&directory), async |_, directory| {
+    let driver = match std::env::var(DRIVER_OF_CHILD).as_deref() {
+        Ok("threads") => IoDriver::Threads,
+        _ => IoDriver::IoUring,
+    };
+    let Some(runtime) = runtime_with(driver) else {
+        return;
+    };
+    in_directory(&runtime, Path::new(&directory), async |_, directory| {
         let file = directory.open(FILE).await.unwrap();
         println!("{OPENED}");
         let _ = std::io::stdin().read_line(&mut String::new()); // Until the other ends.

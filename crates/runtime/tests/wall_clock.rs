@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
 
+mod common;
+
+use common::{runtime_with, runtimes};
 use runtime::sync::Notify;
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
-use runtime::{Runtime, UringOptions};
+use runtime::{IoDriver, Runtime, WallClockOptions};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,19 +15,14 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
-fn wall_clock() -> Option<Runtime> {
-    match Runtime::wall_clock(&UringOptions::default()) {
-        Ok(runtime) => Some(runtime),
-        Err(error) => {
-            test_support::skip(format_args!("io_uring is not available: {error}"));
-            None
-        }
+#[test]
+fn sleeps_last_at_least_as_long_as_asked() {
+    for runtime in runtimes() {
+        sleeps_last(&runtime);
     }
 }
 
-#[test]
-fn sleeps_last_at_least_as_long_as_asked() {
-    let Some(runtime) = wall_clock() else { return };
+fn sleeps_last(runtime: &Runtime) {
     let handle = runtime.handle();
     assert!(!handle.is_virtual());
     let started = Instant::now();
@@ -50,8 +48,13 @@ struct Signal {
 
 #[test]
 fn other_threads_wake_a_sleeping_runtime() {
+    for runtime in runtimes() {
+        is_woken(&runtime);
+    }
+}
+
+fn is_woken(runtime: &Runtime) {
     const SIGNALS: u32 = 200;
-    let Some(runtime) = wall_clock() else { return };
     let signal = Arc::new(Signal::default());
     let sender = Arc::clone(&signal);
     let thread = std::thread::spawn(move || {
@@ -80,7 +83,12 @@ fn other_threads_wake_a_sleeping_runtime() {
 
 #[test]
 fn runtimes_may_be_nested_and_used_in_turn() {
-    let Some(outer) = wall_clock() else { return };
+    for outer in runtimes() {
+        is_nested(&outer);
+    }
+}
+
+fn is_nested(outer: &Runtime) {
     let handle = outer.handle();
     let before = handle.spawn(async { 1 });
     let sum = outer.block_on(async move {
@@ -158,10 +166,29 @@ fn order_of_tasks(runtime: &Runtime) -> Vec<&'static str> {
 fn urgent_tasks_go_first_on_the_wall_clock_only() {
     let in_turn = ["first", "second", "urgent", "first", "second", "urgent"];
     assert_eq!(order_of_tasks(&Runtime::virtual_clock()), in_turn);
-    let Some(runtime) = wall_clock() else { return };
-    let order = order_of_tasks(&runtime);
-    assert_eq!(order[0], "urgent");
-    let last = order.iter().rposition(|&name| name == "urgent");
-    let ordinary = order.iter().rposition(|&name| name == "first");
-    assert!(last < ordinary, "{order:?}");
+    for runtime in runtimes() {
+        let order = order_of_tasks(&runtime);
+        assert_eq!(order[0], "urgent");
+        let last = order.iter().rposition(|&name| name == "urgent");
+        let ordinary = order.iter().rposition(|&name| name == "first");
+        assert!(last < ordinary, "{order:?}");
+    }
+}
+
+/// A runtime names its I/O driver; io_uring is taken by itself where there is one.
+#[test]
+fn a_runtime_names_its_driver() {
+    let ring = runtime_with(IoDriver::IoUring);
+    let pool = runtime_with(IoDriver::Threads).unwrap();
+    let named = pool.handle().io_driver().unwrap();
+    assert_eq!(
+        (named.driver, named.fallback_reason),
+        (IoDriver::Threads, None)
+    );
+    let automatic = Runtime::wall_clock(&WallClockOptions::default()).unwrap();
+    let named = automatic.handle().io_driver().unwrap();
+    assert_eq!(named.driver == IoDriver::IoUring, ring.is_some());
+    assert_eq!(named.fallback_reason.is_some(), ring.is_none());
+    let simulated: Option<_> = Runtime::virtual_clock().handle().io_driver();
+    assert!(simulated.is_none());
 }

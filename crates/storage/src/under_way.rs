@@ -106,7 +106,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::{Directory, HostDirectory, Runtime, UringOptions};
+    use runtime::{Directory, HostDirectory, Runtime, WallClockOptions};
     use std::fs::File;
     use std::sync::mpsc;
     use workload::ErrorClass;
@@ -120,7 +120,7 @@ mod tests {
         let (ready, is_ready) = mpsc::channel();
         let (close, closes) = mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
+            let Ok(runtime) = Runtime::wall_clock(&WallClockOptions::default()) else {
                 return test_support::skip("io_uring is not available");
             };
             let Ok(directory) = HostDirectory::open(&runtime.handle(), &path) else {

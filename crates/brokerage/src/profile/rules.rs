@@ -2,7 +2,7 @@
 
 use super::BrokerageProfile;
 use config::ByteSize;
-use workload::profile::{Rule, Run, common_rules};
+use workload::profile::{IoDriverChoice, Rule, Run, common_rules};
 
 /// Clients pin a handful of pages each while they wait, and eviction needs pages to choose from.
 const LEAST_CACHE_PAGES: u64 = 256;
@@ -31,6 +31,14 @@ pub(super) fn broken(profile: &BrokerageProfile) -> Vec<Rule> {
             message: "the requests of a database server are its own: nobody sees one that hangs"
                 .to_owned(),
             help: "leave it away".to_owned(),
+        });
+    }
+    if profile.run.io_driver != IoDriverChoice::Auto {
+        broken.push(Rule {
+            paths: &["run.io_driver"],
+            message: "the requests of a database server are its own, whatever the I/O driver here"
+                .to_owned(),
+            help: "leave it away, or see the server's own settings, such as io_method".to_owned(),
         });
     }
     broken

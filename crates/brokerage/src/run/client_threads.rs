@@ -3,12 +3,12 @@
 //! Clients spend their time waiting for the server. If a session can share its thread, many of them
 //! run on one thread, which sleeps only when none of them has anything to do: the more answers come
 //! at once, the less each of them costs. If a session blocks its thread, as one with a file does,
-//! every client has a thread of its own; so too if the system allows no io_uring, on which shared
-//! threads wait.
+//! every client has a thread of its own; so too if the system gives shared threads nothing to wait
+//! by.
 
 use super::shard_link::ShardLink;
 use runtime::thread::complete;
-use runtime::{Runtime, UringOptions};
+use runtime::{RingOptions, Runtime, WallClockOptions};
 use rustix::time::{ClockId, clock_gettime};
 use std::future::Future;
 use std::io;
@@ -45,8 +45,8 @@ pub fn spawn_clients(
     link: &Arc<ShardLink>,
     threads: &mut Vec<Thread>,
 ) -> io::Result<()> {
-    // If the system refuses a ring here it would refuse one on each thread.
-    let number = match shares_threads && Runtime::wall_clock(&ring()).is_ok() {
+    // If the system refuses a runtime here it would refuse one on each thread.
+    let number = match shares_threads && Runtime::wall_clock(&for_sockets()).is_ok() {
         true => threads_for(clients.len(), processors()),
         false => clients.len(),
     };
@@ -78,18 +78,21 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(1, Into::into)
 }
 
-/// A ring for sockets, without registered files and buffers.
-fn ring() -> UringOptions {
-    UringOptions {
-        registered_files: 0,
-        registered_buffers: 0,
-        ..UringOptions::default()
+/// Sockets need no registered files and buffers.
+fn for_sockets() -> WallClockOptions {
+    WallClockOptions {
+        ring: RingOptions {
+            registered_files: 0,
+            registered_buffers: 0,
+            ..RingOptions::default()
+        },
+        ..WallClockOptions::default()
     }
 }
 
 fn run_clients(client_threads: Vec<Work>) -> Option<f64> {
     let is_single = client_threads.len() == 1;
-    let runtime = (!is_single).then(|| Runtime::wall_clock(&ring()).ok());
+    let runtime = (!is_single).then(|| Runtime::wall_clock(&for_sockets()).ok());
     let Some(runtime) = runtime.flatten() else {
         run_on_own_threads(client_threads);
         return None;

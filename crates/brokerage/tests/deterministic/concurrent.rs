@@ -12,7 +12,7 @@ use brokerage::session::Session;
 use brokerage::transactions::trade_result::{self, TradeResult};
 use brokerage::transactions::{Inputs, Request, market_feed, mix_deck};
 use runtime::thread::complete;
-use runtime::{Runtime, UringOptions};
+use runtime::{Runtime, WallClockOptions};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use workload::deck::Deck;
@@ -121,7 +121,7 @@ impl Office {
 
 /// All users on this thread, each in a task.
 fn as_tasks(office: &Arc<Office>, sessions: Vec<Box<dyn Session>>) {
-    let runtime = Runtime::wall_clock(&UringOptions::default()).unwrap();
+    let runtime = Runtime::wall_clock(&WallClockOptions::default()).unwrap();
     let users = (0..).zip(sessions).map(|(user, mut session)| {
         let office = Arc::clone(office);
         session.share_thread();

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // Each test binary uses a part of it.
 
 pub mod brokerage;
+pub mod seccomp;
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt;

@@ -16,7 +16,7 @@ mod target_run;
 mod witnessed;
 
 pub use device_watch::DeviceWatch;
-pub use places::{OpenedPlace, Places, wall_clock};
+pub use places::{OpenedPlace, Places, io_driver, wall_clock};
 pub use schedule::PlannedWork;
 pub use target_run::{Begun, TargetRun};
 pub use witnessed::{Witnessed, refusal as witness_refusal};

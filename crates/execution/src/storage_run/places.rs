@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::error::Error;
 use runtime::host::{CreatedFiles, DirectoryHandle};
 use runtime::raw::FormatOptions;
-use runtime::{AnyDirectory, Handle, HostDirectory, HostFile, RawDirectory, Runtime, UringOptions};
+use runtime::{
+    AnyDirectory, DriverInUse, Handle, HostDirectory, HostFile, IoDriver, RawDirectory, Runtime,
+    WallClockOptions,
+};
 use storage::{Claim, DatabasePlace, Place};
 use workload::failure::{Failure, FailureKind};
+use workload::profile::IoDriverChoice;
 
 /// What is to be opened for each database, by its number in the run. Threads take it from here: one
 /// whose storage does not answer may outlive the run.
@@ -70,12 +75,29 @@ impl Places {
 /// A runtime by the wall clock for this thread.
 ///
 /// # Errors
-/// When the kernel does not let us use io_uring.
-pub fn wall_clock() -> Result<Runtime, Failure> {
-    Runtime::wall_clock(&UringOptions::default()).map_err(|error| {
+/// When the kernel does not let us use the I/O driver, or any.
+pub fn wall_clock(driver: IoDriverChoice) -> Result<Runtime, Failure> {
+    let driver = match driver {
+        IoDriverChoice::Auto => None,
+        IoDriverChoice::IoUring => Some(IoDriver::IoUring),
+        IoDriverChoice::Threads => Some(IoDriver::Threads),
+    };
+    Runtime::wall_clock(&WallClockOptions::with_driver(driver)).map_err(|error| {
         let error = error.to_string();
-        Failure::new(FailureKind::Io, "io_uring", "starting a thread", error)
+        Failure::new(FailureKind::Io, "I/O driver", "starting a thread", error)
     })
+}
+
+/// The I/O driver that a run gets; better known now than from every thread.
+///
+/// # Errors
+/// When it gets none.
+pub fn io_driver(driver: IoDriverChoice) -> Result<DriverInUse, Error> {
+    let runtime = wall_clock(driver).map_err(|failure| {
+        Error::environment(format!("The run cannot begin: {}.", failure.error), "")
+    })?;
+    let driver = runtime.handle().io_driver();
+    Ok(driver.expect("a runtime by the wall clock has a driver"))
 }
 
 /// What is to be opened for a database and its log.

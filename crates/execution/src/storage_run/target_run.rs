@@ -9,7 +9,7 @@ use workload::Profile;
 use workload::controller::RunListener;
 use workload::progress::StopRequest;
 
-use super::places::wall_clock;
+use super::places::io_driver;
 use super::{DeviceWatch, Places, RunRequest, Witnessed, base, warn_of_left_files};
 use crate::conclude;
 use crate::error::Error;
@@ -76,7 +76,7 @@ impl TargetRun {
         results::check(&request.output)?;
         let targets = match options.reuse {
             true => {
-                check_kernel()?;
+                io_driver(profile.run().io_driver)?;
                 Targets::Kept(Claim::reuse(layout, profile.workload())?)
             }
             false => Targets::New(layout),
@@ -131,7 +131,7 @@ impl TargetRun {
         examined_by: &str,
         run: impl FnOnce(Begun<'_>) -> RunResult,
     ) -> Result<Outcome, Error> {
-        check_kernel()?;
+        let io_driver = io_driver(profile.run().io_driver)?;
         let witnessed = Witnessed::begin(&self.options)?;
         let started = Timestamp::now();
         let directory = results::open(
@@ -147,6 +147,8 @@ impl TargetRun {
             self.layout(),
             started,
         );
+        begun.host.io_driver = io_driver.driver.id().to_owned();
+        begun.host.io_driver_reason = io_driver.fallback_reason;
         witnessed.enter(&mut begun);
         results::begin(directory.as_ref(), &begun)?;
         let options = self.options;
@@ -178,14 +180,6 @@ impl TargetRun {
         let kept = release(&options, claim, &result, examined_by, &mut *observer);
         Ok(super::outcome(result, recorded, kept))
     }
-}
-
-/// The kernel must let us use io_uring; better said now than from every thread.
-fn check_kernel() -> Result<(), Error> {
-    let runtime = wall_clock();
-    runtime.map(drop).map_err(|failure| {
-        Error::environment(format!("The run cannot begin: {}.", failure.error), "")
-    })
 }
 
 /// Gives the targets back, and says in a sentence whether the databases are still there. They stay

@@ -114,7 +114,7 @@ pub fn audit(
         };
         let name = file_name(number);
         let failed = |failure: Failure| unreadable(&failure.to_string());
-        let runtime = wall_clock().map_err(failed)?;
+        let runtime = wall_clock(profile.run().io_driver).map_err(failed)?;
         let place = places.open(&runtime, number).map_err(failed)?;
         let Some(opening) = of.opening else {
             tally.undecided(of, &name, "the witness does not know when it was opened");

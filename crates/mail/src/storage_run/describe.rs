@@ -7,8 +7,9 @@ use workload::StorageNeeds;
 
 use super::kept::{self, Kept};
 use execution::Error;
-use execution::storage_run::TargetRun;
+use execution::storage_run::{TargetRun, io_driver};
 use measure::units;
+use runtime::DriverInUse;
 use storage::{TargetKind, space};
 
 /// The plan as text.
@@ -26,7 +27,10 @@ pub fn describe(targets: &TargetRun, profile: &MailProfile) -> Result<String, Er
         units::size(mail.mailbox_size.bytes()),
     );
     let kept = match targets.kept() {
-        Some(claim) => kept::all(claim)?.iter().map(condition).collect(),
+        Some(claim) => kept::all(claim, profile.run.io_driver)?
+            .iter()
+            .map(condition)
+            .collect(),
         None => Vec::new(),
     };
     for (number, place) in layout.databases.iter().enumerate() {
@@ -53,9 +57,21 @@ pub fn describe(targets: &TargetRun, profile: &MailProfile) -> Result<String, Er
             target.given.display()
         ));
     }
+    let driver = io_driver(profile.run.io_driver)?;
+    text.push_str(&format!(
+        "I/O driver: {}{}\n",
+        driver.driver,
+        reason(&driver)
+    ));
     let load = profile.describe_load();
     text.push_str(&format!("Load: {load}\n",));
     Ok(text)
+}
+
+/// Why a driver is not io_uring.
+fn reason(driver: &DriverInUse) -> String {
+    let reason = driver.fallback_reason.as_ref();
+    reason.map_or_else(String::new, |reason| format!(" ({reason})"))
 }
 
 /// What a run would find of a database, and what it would do with it.

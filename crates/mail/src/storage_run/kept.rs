@@ -9,6 +9,7 @@ use execution::storage_run::{Places, wall_clock};
 use runtime::Directory;
 use storage::Claim;
 use workload::failure::Failure;
+use workload::profile::IoDriverChoice;
 
 /// What is there of a database that an earlier run kept.
 pub struct Kept {
@@ -28,14 +29,14 @@ impl Kept {
 }
 
 /// What is there of kept databases, in the order of the layout.
-pub fn all(claim: &Claim) -> Result<Vec<Kept>, Error> {
+pub fn all(claim: &Claim, driver: IoDriverChoice) -> Result<Vec<Kept>, Error> {
     let unreadable = |failure: Failure| {
         Error::integrity(
             format!("The kept databases cannot be read: {failure}."),
             "Check the storage ('dmesg' shows I/O errors).",
         )
     };
-    let runtime = wall_clock().map_err(unreadable)?;
+    let runtime = wall_clock(driver).map_err(unreadable)?;
     let places = Places::of(claim, false);
     let mut all = Vec::new();
     for number in 0..claim.layout().databases.len() {
@@ -57,7 +58,7 @@ pub fn all(claim: &Claim) -> Result<Vec<Kept>, Error> {
 /// The seed that kept databases were built with, whatever the profile says. Refuses databases that
 /// are not whole or not those of the plan, before anything is done to them.
 pub fn seed(claim: &Claim, plan: &MailPlan) -> Result<u64, Error> {
-    let kept = all(claim)?;
+    let kept = all(claim, plan.profile.run.io_driver)?;
     let layout = claim.layout();
     let marked = layout.built_seed();
     let recorded = || kept.iter().find_map(|kept| Some(kept.state.as_ref()?.seed));

@@ -80,7 +80,7 @@ impl StorageRun for MailRun {
     fn work(&self) -> Result<PlannedWork, Error> {
         let mail = &self.profile.mail;
         let kept = match self.targets.kept() {
-            Some(claim) => kept::all(claim)?,
+            Some(claim) => kept::all(claim, self.profile.run.io_driver)?,
             None => Vec::new(),
         };
         let ready = kept.iter().filter(|one| one.is_built()).count() as u64;
@@ -136,7 +136,7 @@ fn host(
     places: &Places,
     witness: Option<Sender>,
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
-    let runtime = wall_clock()?;
+    let runtime = wall_clock(plan.run.run.io_driver)?;
     let mut directories = BTreeMap::new();
     for &database in &plan.run.shards[shard] {
         let OpenedPlace { data, log } = places.open(&runtime, database)?;

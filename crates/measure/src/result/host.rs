@@ -20,6 +20,10 @@ pub struct HostResult {
     pub cpus: u64,
     /// Memory of the machine.
     pub memory_bytes: u64,
+    /// How requests of our own engine reached the kernel: `io-uring` or `threads`; empty where none did.
+    pub io_driver: String,
+    /// Why that is `threads`, if they were not asked for.
+    pub io_driver_reason: Option<String>,
     /// Host counters over the measured phase.
     pub counters: Vec<CounterSummary>,
     /// The block devices under the targets, as the kernel saw them over the measured phase.

@@ -8,7 +8,7 @@ use edb::check::CheckError;
 use edb::dump::ReadError;
 use measure::units::sentence;
 use runtime::host::OpenError;
-use runtime::{IoError, IoFailure, UringError};
+use runtime::{IoError, IoFailure, WallClockError};
 use workload::Refusal;
 
 /// Why a database file cannot be examined, printed or recovered. Its text is a whole sentence; the remedy
@@ -17,7 +17,7 @@ use workload::Refusal;
 pub enum DatabaseFileError {
     /// The kernel refuses requests.
     #[error("Files cannot be read: {0}.")]
-    Requests(#[from] UringError),
+    Requests(#[from] WallClockError),
     /// A run uses it, or requests of one that was killed are still under way.
     #[error(transparent)]
     InUse(Refusal),

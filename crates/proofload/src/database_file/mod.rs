@@ -21,7 +21,7 @@ use edb::check::{CheckReport, DatabaseInfo};
 use edb::dump::{DatabaseReader, RowFormat};
 use edb::format::database_header::DatabaseHeader;
 use runtime::host::{FileLock, LockKind};
-use runtime::{AnyFile, Runtime, UringOptions};
+use runtime::{AnyFile, Runtime, WallClockOptions};
 
 pub use error::DatabaseFileError;
 pub use log::LogFiles;
@@ -78,7 +78,7 @@ impl DatabaseFile {
     }
 
     fn open_locked(path: &Path, lock: Option<FileLock>) -> Result<Self, DatabaseFileError> {
-        let runtime = Runtime::wall_clock(&UringOptions::default())?;
+        let runtime = Runtime::wall_clock(&WallClockOptions::default())?;
         Ok(Self {
             path: path.to_owned(),
             file: open::open(&runtime, path)?,

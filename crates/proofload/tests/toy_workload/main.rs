@@ -129,10 +129,11 @@ impl StorageRun for ToyRun {
     ) -> Result<Outcome, Error> {
         let Self { targets, profile } = *self;
         let (plan, size) = (profile.plan(), profile.toy.size.bytes());
+        let driver = plan.run.io_driver;
         targets.run(&profile, observer, &stop, "'od' shows them", |begun| {
             let (places, monitor) = (begun.places, Some(begun.monitor));
             let make = move |shard| {
-                let runtime = wall_clock()?;
+                let runtime = wall_clock(driver)?;
                 let host = ToyHost {
                     handle: runtime.handle(),
                     directory: places.open(&runtime, shard)?.data,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use measure::display::{Medium, Section};
-use measure::result::{RunKind, RunResult, TargetPath};
+use measure::result::{HostResult, RunKind, RunResult, TargetPath};
 
 use super::{charts, tables};
 use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
@@ -18,7 +18,7 @@ use crate::table::{
     health_table, kernel_messages_table, operations_table, phases_table, traffic_table,
     tuning_table, verification_table,
 };
-use crate::words::was_measured;
+use crate::words::{io_driver, was_measured};
 
 /// Errors, warnings and notes.
 pub(super) fn troubles(result: &RunResult) -> Markup {
@@ -241,6 +241,15 @@ pub(super) fn steadiness(result: &RunResult) -> Markup {
     }
 }
 
+/// The I/O driver, and why it is not io_uring.
+fn io_driver_text(host: &HostResult) -> String {
+    let name = io_driver(host).unwrap_or_default();
+    match &host.io_driver_reason {
+        Some(reason) => format!("{name} ({reason})"),
+        None => name.to_owned(),
+    }
+}
+
 /// The machine, its counters and its block devices.
 pub(super) fn host(result: &RunResult) -> Markup {
     let host = &result.host;
@@ -264,6 +273,7 @@ pub(super) fn host(result: &RunResult) -> Markup {
                 bytes(host.memory_bytes as f64)
             },
         ),
+        ("I/O driver", io_driver_text(host)),
     ];
     html! {
         h2 { "Host" }

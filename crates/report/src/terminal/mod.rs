@@ -25,7 +25,7 @@ use crate::table::{
     grouped_checks_table, health_table, replay_sentence, verification_table,
 };
 use crate::tone::Tone;
-use crate::words::{headline, place_noun, target_text, was_measured, workload_name};
+use crate::words::{headline, io_driver, place_noun, target_text, was_measured, workload_name};
 use draw::Text;
 
 /// Up to this many checks are listed one by one; more are grouped by service level.
@@ -286,7 +286,11 @@ fn facts(text: &mut Text, run: &Run) {
             None => counted(threads, run.contribution.words.client),
         });
     }
+    facts.extend(io_driver(&result.host).map(|name| format!("I/O driver {name}")));
     text.line(&facts.join("; "));
+    if let Some(reason) = &result.host.io_driver_reason {
+        text.item("I/O driver:", &format!("not io_uring: {reason}"), None);
+    }
 }
 
 /// A figure of the workload with its name: `228 business transactions/s`.

@@ -9,7 +9,7 @@ use super::request_file::RequestFile;
 use super::require_reactor;
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
-use crate::uring::Descriptor;
+use crate::wall_clock::Descriptor;
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::path::Path;

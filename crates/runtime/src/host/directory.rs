@@ -12,7 +12,7 @@ use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
 use crate::file::{Directory, IoError, IoFailure, IoOperation};
 use crate::thread::pause;
-use crate::uring::{Descriptor, InFlight, Memory, Operation, Reactor};
+use crate::wall_clock::{Descriptor, InFlight, Memory, Operation, Reactor};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::CString;

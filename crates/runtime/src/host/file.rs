@@ -3,7 +3,7 @@
 use super::error::failure_of;
 use crate::buffer::{BLOCK_BYTES, Buffer, SharedBuffer};
 use crate::file::{File, IoError, IoFailure, IoOperation, Persistence};
-use crate::uring::{Descriptor, InFlight, Memory, Operation, Vectors};
+use crate::wall_clock::{Descriptor, InFlight, Memory, Operation, Vectors};
 use rustix::io::Errno;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};

@@ -32,7 +32,7 @@ pub use lock::{FileLock, LockError, LockKind};
 pub use request_lock::{REQUESTS_PAUSE, REQUESTS_WAIT_MAX, requests_are_under_way};
 
 use crate::executor::Handle;
-use crate::uring::Reactor;
+use crate::wall_clock::Reactor;
 use std::rc::Rc;
 
 fn require_reactor(handle: &Handle) -> Rc<Reactor> {

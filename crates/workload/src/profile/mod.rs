@@ -4,10 +4,12 @@
 //! [`Tuning`] and [`Levels`]. Whoever does not care which workload it is sees it as a
 //! [`Profile`](crate::Profile).
 
+mod io_driver;
 mod rules;
 mod run;
 
 pub use config::{ByteSize, TimeSpan};
+pub use io_driver::IoDriverChoice;
 pub use measure::service_level::Levels;
 pub use rules::{Rule, common_rules, read};
 pub use run::{Run, SteadyState, Tuning, WarmUp, WarmUpLength};

@@ -1,5 +1,6 @@
 //! `[run]` and `[tuning]`: how long a run lasts, what it samples, and how it finds its threads.
 
+use super::io_driver::IoDriverChoice;
 use crate::pacing::arrivals::Spacing;
 use config::{TimeSpan, or_word, settings, within};
 use measure::steady::SteadyRule;
@@ -77,6 +78,10 @@ settings! {
         pub hung_request_after: TimeSpan = TimeSpan::seconds(30),
             as within(TimeSpan::seconds(1)..=TimeSpan::seconds(3600)),
             source "ESE: HungIOThreshold 30000 ms.";
+        /// How requests reach the kernel. "auto" is io_uring, and threads where the kernel or a container
+        /// refuses it; the result names what was used.
+        pub io_driver: IoDriverChoice = IoDriverChoice::Auto,
+            source "A setting.";
         /// What must hold before measuring begins.
         pub warm_up: WarmUp = WarmUp::default();
         /// When the measured phase counts as steady.

@@ -1,14 +1,13 @@
-//! What a request carries, and the ring entries made of it.
+//! What a request carries.
 //!
-//! A [`InFlight`] owns everything that the kernel may touch while it works on a request. The reactor
+//! An [`InFlight`] owns everything that the kernel may touch while it works on a request. The reactor
 //! keeps it until the completion arrives, whether or not anybody still waits for it; that is what
-//! makes the pointers in the entries valid.
+//! makes the pointers valid that I/O drivers hand to the kernel.
 
 use super::descriptor::Descriptor;
 use crate::buffer::{Buffer, SharedBuffer};
 use crate::file::{IoOperation, Persistence};
 use crate::outstanding::OutstandingRequest;
-use io_uring::{opcode, squeue, types};
 use std::ffi::CString;
 use std::rc::Rc;
 
@@ -56,9 +55,21 @@ impl Vectors {
         }
     }
 
-    fn count(&self) -> u32 {
-        self.0.len() as u32 // At most BUFFERS_MAX.
+    fn pieces(&self) -> Pieces {
+        Pieces::Many {
+            first: self.0.as_ptr(),
+            count: self.0.len() as u32, // At most BUFFERS_MAX.
+        }
     }
+}
+
+/// What one request moves, as the kernel takes it. It points into the [`Memory`] it was made of.
+pub(super) enum Pieces {
+    One(libc::iovec),
+    Many {
+        first: *const libc::iovec,
+        count: u32,
+    },
 }
 
 /// What the kernel is asked to do.
@@ -144,129 +155,38 @@ impl InFlight {
         })
     }
 
-    /// The ring entry for `operation`, leaving out the first `done` bytes, which an earlier request
-    /// has moved already. The entry points into this request's buffers.
-    pub(crate) fn entry(&mut self, operation: Operation, done: usize) -> squeue::Entry {
-        let fd = types::Fd(self.descriptor.ring_number());
-        let entry = match operation {
-            Operation::Read { offset_bytes } => self.read(fd, offset_bytes, done),
-            Operation::Write {
-                offset_bytes,
-                persistence,
-            } => {
-                let flags = match persistence {
-                    Persistence::Volatile => 0,
-                    Persistence::Durable => libc::RWF_DSYNC,
-                };
-                self.write(fd, offset_bytes, done, flags)
+    /// What a request moves, without the first `done` bytes, which an earlier one has moved already.
+    pub(super) fn pieces(&mut self, done: usize) -> Pieces {
+        match &mut self.memory {
+            Memory::Read(buffer) => Pieces::One(libc::iovec {
+                iov_base: buffer[done..].as_mut_ptr().cast(),
+                iov_len: buffer.len() - done,
+            }),
+            Memory::Write(buffer) => Pieces::One(libc::iovec {
+                iov_base: buffer[done..].as_ptr().cast_mut().cast(),
+                iov_len: buffer.len() - done,
+            }),
+            Memory::ReadMany(buffers, vectors) => {
+                vectors.fill(buffers.iter().map(|buffer| &**buffer), done);
+                vectors.pieces()
             }
-            Operation::Sync { names: false } => opcode::Fsync::new(fd)
-                .flags(types::FsyncFlags::DATASYNC)
-                .build(),
-            Operation::Sync { names: true } => opcode::Fsync::new(fd).build(),
-            Operation::Allocate {
-                offset_bytes,
-                length_bytes,
-            } => opcode::Fallocate::new(fd, length_bytes)
-                .offset(offset_bytes)
-                .build(),
-            Operation::Rename => {
-                let (from, to) = self.names();
-                opcode::RenameAt::new(fd, from, fd, to).build()
+            Memory::WriteMany(buffers, vectors) => {
+                vectors.fill(buffers.iter().map(|buffer| &***buffer), done);
+                vectors.pieces()
             }
-            Operation::Remove => opcode::UnlinkAt::new(fd, self.names().0).build(),
-        };
-        if self.descriptor.is_registered() {
-            entry.flags(squeue::Flags::FIXED_FILE)
-        } else {
-            entry
+            Memory::None | Memory::Names(..) => {
+                unreachable!("reads and writes carry buffers")
+            }
         }
     }
 
-    fn names(&self) -> (*const libc::c_char, *const libc::c_char) {
+    /// The names that a request on a directory carries.
+    pub(super) fn names(&self) -> (*const libc::c_char, *const libc::c_char) {
         let Memory::Names(from, to) = &self.memory else {
             unreachable!("requests on directories carry names");
         };
         (from.as_ptr(), to.as_ptr())
     }
-
-    fn read(&mut self, fd: types::Fd, offset_bytes: u64, done: usize) -> squeue::Entry {
-        let offset_bytes = offset_bytes + done as u64;
-        match &mut self.memory {
-            Memory::Read(buffer) => {
-                let fixed = buffer.fixed_index(self.descriptor.ring_identity());
-                let rest = &mut buffer[done..];
-                let (pointer, length) = (rest.as_mut_ptr(), request_length(rest.len()));
-                match fixed {
-                    Some(index) => opcode::ReadFixed::new(fd, pointer, length, index)
-                        .offset(offset_bytes)
-                        .build(),
-                    None => opcode::Read::new(fd, pointer, length)
-                        .offset(offset_bytes)
-                        .build(),
-                }
-            }
-            Memory::ReadMany(buffers, vectors) => {
-                vectors.fill(buffers.iter().map(|buffer| &**buffer), done);
-                let (pieces, count) = (vectors.0.as_ptr(), vectors.count());
-                match self.descriptor.reactor().fixed_index_of(buffers.iter()) {
-                    Some(index) => opcode::ReadvFixed::new(fd, pieces, count, index)
-                        .offset(offset_bytes)
-                        .build(),
-                    None => opcode::Readv::new(fd, pieces, count)
-                        .offset(offset_bytes)
-                        .build(),
-                }
-            }
-            _ => unreachable!("a read carries buffers of its own"),
-        }
-    }
-
-    fn write(
-        &mut self,
-        fd: types::Fd,
-        offset_bytes: u64,
-        done: usize,
-        flags: i32,
-    ) -> squeue::Entry {
-        let offset_bytes = offset_bytes + done as u64;
-        match &mut self.memory {
-            Memory::Write(buffer) => {
-                let rest = &buffer[done..];
-                let (pointer, length) = (rest.as_ptr(), request_length(rest.len()));
-                match buffer.fixed_index(self.descriptor.ring_identity()) {
-                    Some(index) => opcode::WriteFixed::new(fd, pointer, length, index)
-                        .offset(offset_bytes)
-                        .rw_flags(flags)
-                        .build(),
-                    None => opcode::Write::new(fd, pointer, length)
-                        .offset(offset_bytes)
-                        .rw_flags(flags)
-                        .build(),
-                }
-            }
-            Memory::WriteMany(buffers, vectors) => {
-                vectors.fill(buffers.iter().map(|buffer| &***buffer), done);
-                let (pieces, count) = (vectors.0.as_ptr(), vectors.count());
-                let reactor = self.descriptor.reactor();
-                match reactor.fixed_index_of(buffers.iter().map(|buffer| &**buffer)) {
-                    Some(index) => opcode::WritevFixed::new(fd, pieces, count, index)
-                        .offset(offset_bytes)
-                        .rw_flags(flags)
-                        .build(),
-                    None => opcode::Writev::new(fd, pieces, count)
-                        .offset(offset_bytes)
-                        .rw_flags(flags)
-                        .build(),
-                }
-            }
-            _ => unreachable!("a write carries shared buffers"),
-        }
-    }
-}
-
-fn request_length(bytes: usize) -> u32 {
-    u32::try_from(bytes).expect("no buffer is 4 GiB long")
 }
 
 impl Memory {

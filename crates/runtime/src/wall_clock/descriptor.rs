@@ -1,10 +1,10 @@
-//! An open file as the ring knows it.
+//! An open file as requests go through it.
 
 use super::Reactor;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::rc::Rc;
 
-/// An open file, registered with the ring where there is room. Requests hold it, so that it
+/// An open file, registered with the ring where there is one with room. Requests hold it, so that it
 /// is closed only after the last of them.
 pub(crate) struct Descriptor {
     reactor: Rc<Reactor>,
@@ -56,10 +56,6 @@ impl Descriptor {
 
     pub(super) fn is_registered(&self) -> bool {
         self.registered.is_some()
-    }
-
-    pub(super) fn ring_identity(&self) -> u64 {
-        self.reactor.identity()
     }
 }
 
