@@ -4,6 +4,7 @@
 pub mod array;
 pub mod build;
 pub mod checksum;
+pub mod drivers;
 pub mod earlier;
 pub mod mixed;
 pub mod read_only;
