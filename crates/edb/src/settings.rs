@@ -53,7 +53,7 @@ settings! {
         pub log_buffer: ByteSize = ByteSize::mib(1),
             as within(ByteSize::kib(8)..=ByteSize::mib(64)),
             source "About 1 MiB for Exchange 2013, unconfirmed.";
-        /// Log between the checkpoint and the tip that the flusher aims at. A deeper one lets one
+        /// Distance from the checkpoint to the end of the log that the flusher aims at. A deeper one lets one
         /// page write absorb more changes.
         pub checkpoint_depth: ByteSize = ByteSize::mib(100),
             as within(ByteSize::kib(64)..=ByteSize::gib(64)),

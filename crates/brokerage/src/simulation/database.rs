@@ -113,7 +113,7 @@ impl<D: Directory> Database<D> {
 
     /// Writes all dirty pages and closes the database.
     pub(crate) async fn close(&self) -> Result<(), EngineError> {
-        self.log.make_durable(self.log.tip()).await?;
+        self.log.make_durable(self.log.end()).await?;
         self.pool.flush_all().await?;
         self.pool.sync().await?;
         self.checkpointer.advance().await?;

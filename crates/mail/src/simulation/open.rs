@@ -148,7 +148,7 @@ impl<D: Directory> OpenSimulation<D> {
     async fn close_cleanly(&self) -> Result<(), EngineError> {
         let core = &self.core;
         core.clean_up().await?;
-        core.log.make_durable(core.log.tip()).await?;
+        core.log.make_durable(core.log.end()).await?;
         core.pool.flush_all().await?;
         core.pool.sync().await?;
         self.checkpointer.advance().await?;
