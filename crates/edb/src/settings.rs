@@ -9,6 +9,7 @@ mod rules;
 pub use rules::BrokenRule;
 
 use config::{ByteSize, TimeSpan, choice, or_word, settings, within};
+use runtime::Persistence;
 
 choice! {
     /// When a page write is on stable storage.
@@ -17,6 +18,17 @@ choice! {
         WriteThrough = "write-through",
         /// At the flush before the checkpoint moves.
         FlushAtCheckpoint = "flush-at-checkpoint",
+    }
+}
+
+impl WritePolicy {
+    /// What a page write asks of the storage.
+    #[must_use]
+    pub fn persistence(self) -> Persistence {
+        match self {
+            Self::WriteThrough => Persistence::Durable,
+            Self::FlushAtCheckpoint => Persistence::Volatile,
+        }
     }
 }
 
