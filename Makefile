@@ -57,6 +57,7 @@ lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy -p proofload --no-default-features --all-targets --locked -- -D warnings
+	cargo clippy -p proofload --no-default-features --features brokerage/host --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 deny: setup

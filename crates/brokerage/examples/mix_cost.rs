@@ -154,7 +154,7 @@ fn work(
 fn print_figures(turn: u32, seconds: f64, counts: &Counts, before: &Used, after: &Used) {
     println!(
         "turn {turn}:\n{:>52} {:>8} {:>9} {:>9} {:>10}",
-        "first statement", "per s", "failed/s", "journeys", "us to ask"
+        "first statement", "per s", "failed/s", "round trips", "us to ask"
     );
     let mut all = Count::default();
     for ((name, isolation), count) in counts {
@@ -163,29 +163,29 @@ fn print_figures(turn: u32, seconds: f64, counts: &Counts, before: &Used, after:
             format!("{isolation:?}"),
             count.ended as f64 / seconds,
             count.failed as f64 / seconds,
-            count.journeys as f64 / count.ended as f64,
+            count.round_trips as f64 / count.ended as f64,
             count.processor_us / count.ended as f64
         );
         all.ended += count.ended;
         all.failed += count.failed;
-        all.journeys += count.journeys;
+        all.round_trips += count.round_trips;
         all.processor_us += count.processor_us;
     }
-    let (ended, journeys) = (all.ended as f64, all.journeys as f64);
+    let (ended, round_trips) = (all.ended as f64, all.round_trips as f64);
     let (us, sleeps) = (
         after.processor_us - before.processor_us,
         (after.sleeps - before.sleeps) as f64,
     );
     println!(
-        "{:.0} transactions a second, {:.1} failed; {:.3} journeys and {:.2} sleeps each; \
+        "{:.0} transactions a second, {:.1} failed; {:.3} round trips and {:.2} sleeps each; \
          {:.1} us each ({:.1} to ask), {:.1} us per round trip",
         ended / seconds,
         all.failed as f64 / seconds,
-        journeys / ended,
+        round_trips / ended,
         sleeps / ended,
         us / ended,
         all.processor_us / ended,
-        us / journeys
+        us / round_trips
     );
 }
 
@@ -229,7 +229,7 @@ type Counts = BTreeMap<(&'static str, String), Count>;
 struct Count {
     ended: u64,
     failed: u64,
-    journeys: u64,
+    round_trips: u64,
     processor_us: f64,
 }
 
@@ -256,7 +256,7 @@ struct Begun {
     counts: Arc<Mutex<Counts>>,
     isolation: Isolation,
     first: Option<&'static str>,
-    journeys: u64,
+    round_trips: u64,
     /// CPU time of its answers so far.
     processor_us: f64,
 }
@@ -272,7 +272,7 @@ impl Begun {
             .or_default();
         count.ended += u64::from(!has_failed);
         count.failed += u64::from(has_failed);
-        count.journeys += self.journeys;
+        count.round_trips += self.round_trips;
         count.processor_us += self.processor_us;
     }
 }
@@ -281,7 +281,7 @@ impl Session for CountedSession {
     fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
         self.started.isolation = isolation;
         self.started.first = None;
-        self.started.journeys = 0;
+        self.started.round_trips = 0;
         self.started.processor_us = 0.0;
         self.session.begin(isolation)
     }
@@ -296,7 +296,7 @@ impl Session for CountedSession {
         then: AfterBatch,
     ) -> Answering<'answering, &'session Answers> {
         let name = calls.first().map(|call| call.statement.name);
-        self.started.journeys += 1;
+        self.started.round_trips += 1;
         self.started.first = self.started.first.or(name);
         let (session, started) = (&mut self.session, &mut self.started);
         Box::pin(async move {
@@ -310,7 +310,7 @@ impl Session for CountedSession {
 
     fn rollback(&mut self) -> Answering<'_, ()> {
         let (session, started) = (&mut self.session, &mut self.started);
-        started.journeys += 1;
+        started.round_trips += 1;
         Box::pin(async move {
             let rolled_back = timed(session.rollback(), &mut started.processor_us).await;
             started.end(rolled_back.is_err());
@@ -348,7 +348,7 @@ impl Database for Counted {
                 counts: Arc::clone(&self.counts),
                 isolation: Isolation::ReadCommitted,
                 first: None,
-                journeys: 0,
+                round_trips: 0,
                 processor_us: 0.0,
             },
         }))

@@ -62,4 +62,18 @@ impl DatabaseError {
         let (statement, message) = (statement.into(), message.into());
         Self::Failed { statement, message }
     }
+
+    /// A statement, or a step, that failed by this `cause` in the server or in other clients, or
+    /// unexpectedly.
+    pub(crate) fn failed_by(cause: Option<&'static str>, statement: &str, message: String) -> Self {
+        let statement = statement.to_owned();
+        match cause {
+            Some(cause) => Self::ServerSide {
+                cause,
+                statement,
+                message,
+            },
+            None => Self::Failed { statement, message },
+        }
+    }
 }

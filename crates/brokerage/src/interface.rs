@@ -7,13 +7,6 @@ use crate::run_plan::run_plan;
 use crate::simulation::trees::{self, Trees};
 use crate::simulation::{self, Places};
 use config::{ConfigError, Layers};
-use execution::RunnableWorkload;
-#[cfg(feature = "host")]
-use execution::audit::{AuditReport, AuditedRun};
-#[cfg(feature = "host")]
-use execution::storage_run::{RunRequest, StorageRun};
-#[cfg(feature = "host")]
-use execution::{Error, RunOptions};
 use measure::display::Contribution;
 use measure::result::RunResult;
 use measure::service_level::ServiceLevels;
@@ -40,28 +33,6 @@ const MOST_USERS: f64 = 2_000.0;
 
 /// Log files beyond the checkpoint depth, as for mail.
 const SPARE_LOG_FILES: u64 = 16;
-
-impl RunnableWorkload for BrokerageWorkload {
-    #[cfg(feature = "host")]
-    fn prepare_run(
-        &self,
-        request: &RunRequest,
-        options: &RunOptions,
-        profile: &dyn Profile,
-    ) -> Result<Box<dyn StorageRun>, Error> {
-        crate::storage_run::prepare_run(request, options, profile)
-    }
-
-    #[cfg(feature = "host")]
-    fn audit(
-        &self,
-        run: &AuditedRun,
-        profile: &dyn Profile,
-        doing: &mut dyn FnMut(&str),
-    ) -> Result<AuditReport, Error> {
-        crate::storage_run::audit(run, profile, doing)
-    }
-}
 
 impl Workload for BrokerageWorkload {
     fn kind(&self) -> &'static str {

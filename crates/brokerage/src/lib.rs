@@ -36,7 +36,6 @@ pub mod database;
 #[cfg(feature = "host")]
 pub mod dataset;
 #[cfg(feature = "host")]
-#[cfg(feature = "host")]
 pub mod error;
 #[cfg(feature = "host")]
 pub mod generator;
@@ -56,6 +55,8 @@ pub mod row;
 #[cfg(feature = "host")]
 pub mod run;
 pub mod run_plan;
+#[cfg(feature = "host")]
+mod runnable;
 pub mod scale;
 #[cfg(feature = "host")]
 pub mod schema;

@@ -34,11 +34,11 @@ pub fn stop_on_signals() -> Result<StopRequest, CommandError> {
 
 fn catch() -> io::Result<StopRequest> {
     let asked = Arc::new(AtomicBool::new(false));
-    let impatient = Arc::new(AtomicBool::new(false));
+    let asked_before = Arc::new(AtomicBool::new(false));
     let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up) {
         let status = i32::from(ExitStatus::Interrupted.code());
-        flag::register_conditional_shutdown(signal, status, Arc::clone(&impatient))?;
+        flag::register_conditional_shutdown(signal, status, Arc::clone(&asked_before))?;
         flag::register(signal, Arc::clone(&asked))?;
     }
     let first = Arc::clone(&asked);
@@ -49,7 +49,7 @@ fn catch() -> io::Result<StopRequest> {
         // A second signal ends the program without a chance to do so.
         keys::show();
         thread::sleep(SAME_PRESS);
-        impatient.store(true, Ordering::Relaxed);
+        asked_before.store(true, Ordering::Relaxed);
     });
     Ok(StopRequest::sharing(asked))
 }

@@ -123,7 +123,9 @@ const KEPT: [&str; 5] = [
 /// Directories that begin with a dot and hold texts of the project.
 const DOTTED: [&str; 2] = [".ci", ".github"];
 
-const ENDINGS: [&str; 7] = ["css", "html", "js", "md", "rs", "toml", "yml"];
+const ENDINGS: [&str; 9] = [
+    "css", "html", "js", "json", "md", "rs", "toml", "txt", "yml",
+];
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -152,21 +154,37 @@ fn texts_below(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The words of a line in lower case: those of `snake_case` and `CamelCase` names one by one.
+/// The words of a line in lower case: those of `snake_case` and `CamelCase` names one by one, also after
+/// an acronym.
 fn words(line: &str) -> Vec<String> {
+    let letters: Vec<char> = line.chars().collect();
     let mut words = vec![String::new()];
-    let mut after_small = false;
-    for letter in line.chars() {
-        let starts_word = letter.is_ascii_uppercase() && after_small;
+    for (at, letter) in letters.iter().enumerate() {
+        let is_small = |at: usize| letters.get(at).is_some_and(char::is_ascii_lowercase);
+        let starts_word =
+            letter.is_ascii_uppercase() && (is_small(at.wrapping_sub(1)) || is_small(at + 1));
         if starts_word || !letter.is_ascii_alphabetic() {
             words.push(String::new());
         }
         if let (true, Some(word)) = (letter.is_ascii_alphabetic(), words.last_mut()) {
             word.push(letter.to_ascii_lowercase());
         }
-        after_small = letter.is_ascii_lowercase();
     }
     words
+}
+
+/// A line without the escapes of a string in the source, whose letter is no part of a word.
+fn without_escapes(line: &str) -> String {
+    line.replace("\\n", " ")
+        .replace("\\t", " ")
+        .replace("\\r", " ")
+}
+
+/// A line without what begins a comment or the text of an attribute, and without what continues a string
+/// in the next line: what stands in two lines is read as one.
+fn bare(line: &str) -> &str {
+    let line = line.trim().trim_start_matches(['/', '!', '#', '*']);
+    line.strip_suffix('\\').unwrap_or(line).trim()
 }
 
 /// A line in lower case with single spaces.
@@ -185,18 +203,39 @@ fn has_phrase(line: &str, phrase: &str) -> bool {
 }
 
 fn avoided(line: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let mut line = line.to_owned();
+    let mut line = without_escapes(line);
     for kept in KEPT {
         line = line.replace(kept, "");
     }
-    let (words, plain) = (words(&line), plain(&line));
-    let words = AVOIDED
+    let words = words(&line);
+    AVOIDED
         .into_iter()
-        .filter(move |(word, _)| words.iter().any(|found| found == word));
-    let phrases = AVOIDED_PHRASES
+        .filter(move |(word, _)| words.iter().any(|found| found == word))
+        .chain(avoided_phrases(&line))
+}
+
+fn avoided_phrases(line: &str) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+    let plain = plain(line);
+    AVOIDED_PHRASES
         .into_iter()
-        .filter(move |(phrase, _)| has_phrase(&plain, phrase));
-    words.chain(phrases)
+        .filter(move |(phrase, _)| has_phrase(&plain, phrase))
+}
+
+/// Everything that is avoided in a text, with the number of the line where it stands or begins.
+fn findings(text: &str) -> Vec<(usize, &'static str, &'static str)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut findings = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let here = avoided(line).collect::<Vec<_>>();
+        let next = lines.get(number + 1).copied().unwrap_or_default();
+        let of_next = avoided_phrases(next).collect::<Vec<_>>();
+        let both = without_escapes(&format!("{} {}", bare(line), bare(next)));
+        let over_the_end = avoided_phrases(&both)
+            .filter(|phrase| !here.contains(phrase) && !of_next.contains(phrase));
+        let found = here.iter().copied().chain(over_the_end);
+        findings.extend(found.map(|(word, instead)| (number + 1, word, instead)));
+    }
+    findings
 }
 
 #[test]
@@ -213,6 +252,18 @@ fn words_within_names_are_found() {
         ["1/s", "slowest one"]
     );
     assert_eq!(found("11/s; value.floor(); the longest seek"), [""; 0]);
+    assert_eq!(found("struct IOTeller; const IS_TOLD"), ["teller", "told"]);
+    assert_eq!(found(r#"print("One line.\ntold")"#), ["told"]);
+}
+
+#[test]
+fn phrases_are_found_over_the_end_of_a_line() {
+    let found = |text: &str| findings(text);
+    let max = ("slowest read", "max");
+    assert_eq!(found("/// The slowest\n/// read."), [(1, max.0, max.1)]);
+    assert_eq!(found("\"the slowest \\\n  read\""), [(1, max.0, max.1)]);
+    assert_eq!(found("one\nthe slowest read\ntwo"), [(2, max.0, max.1)]);
+    assert_eq!(found("The slowest\n\nread."), []);
 }
 
 #[test]
@@ -222,18 +273,18 @@ fn sources_profiles_and_documents_use_the_terms_of_the_field() {
     assert!(paths.len() > 600, "{} texts were found", paths.len());
     let is_read = |end: &str| paths.iter().any(|path| path.ends_with(end));
     assert!(is_read(".github/workflows/ci.yml") && is_read(".ci/run"));
-    let mut findings = Vec::new();
+    let mut found = Vec::new();
     for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let named = avoided(&name).map(|(word, instead)| (0, word, instead));
         let bytes = fs::read(&path).expect("a readable file");
-        for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
-            for (word, instead) in avoided(line) {
-                findings.push(format!(
-                    "{}:{}: '{word}'; write: {instead}",
-                    path.display(),
-                    number + 1
-                ));
-            }
+        let in_text = findings(&String::from_utf8_lossy(&bytes));
+        for (line, word, instead) in named.chain(in_text) {
+            found.push(format!(
+                "{}:{line}: '{word}'; write: {instead}",
+                path.display()
+            ));
         }
     }
-    assert!(findings.is_empty(), "\n{}", findings.join("\n"));
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
 }

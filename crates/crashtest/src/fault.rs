@@ -1,4 +1,4 @@
-//! Faults of storage, and what the engine owes whoever has them.
+//! Faults of storage, and what is required of the engine.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -33,14 +33,14 @@ pub enum FaultKind {
     StaleRead,
 }
 
-/// The file that a fault strikes.
+/// The file whose requests a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// The database file.
+    /// The file with the pages of the database.
     Data,
     /// The log file that is being written.
     Log,
-    /// The checkpoint file.
+    /// The file with the two copies of the checkpoint.
     Checkpoint,
     /// Whatever file the request is for.
     Any,
@@ -78,7 +78,7 @@ impl FaultKind {
         )
     }
 
-    /// What the engine owes.
+    /// What is required of the engine.
     #[must_use]
     pub fn requirement(self, target: Target) -> Requirement {
         match (self, target) {
@@ -126,7 +126,7 @@ impl fmt::Display for Target {
 /// The fault of one simulation.
 #[derive(Debug, Clone)]
 pub struct PlannedFault {
-    /// What goes wrong.
+    /// What the storage does wrong.
     pub kind: FaultKind,
     /// The file that it is injected into.
     pub target: Target,
@@ -158,7 +158,7 @@ impl PlannedFault {
         }
     }
 
-    /// What the engine owes once it was injected.
+    /// What is required of the engine once it was injected.
     #[must_use]
     pub fn requirement(&self) -> Requirement {
         self.kind.requirement(self.target)

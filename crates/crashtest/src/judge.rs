@@ -73,7 +73,7 @@ pub struct FaultState {
     /// The database was opened after a fault in the log that looked like its end.
     pub passed_as_end: Cell<bool>,
     /// The process that knew what it had written has ended since the fault was injected.
-    pub outlived: Cell<bool>,
+    pub process_ended: Cell<bool>,
     /// The log that the present lifetime begins with shows that a page is too old.
     pub log_shows_it: Cell<bool>,
     /// Pages of the database file that a power cut may have left in part.
@@ -277,7 +277,7 @@ impl Judge {
     }
 
     /// Whether the engine has to say by now that a page is wrong: it wrote the page itself.
-    pub(crate) fn owes_report(&self) -> bool {
+    pub(crate) fn must_report(&self) -> bool {
         let requirement = self.fault.requirement();
         requirement == Requirement::ReportedByPageVersion && self.is_silent_and_injected()
     }
@@ -291,7 +291,7 @@ impl Judge {
             Requirement::NothingLost | Requirement::NeverReadWrongly => Verdict::Wrong(problem),
             Requirement::ReportedByPageVersion => {
                 let is_on_disk = self.fault.kind != FaultKind::StaleRead;
-                if self.state.by_chance.get() || is_on_disk && self.state.outlived.get() {
+                if self.state.by_chance.get() || is_on_disk && self.state.process_ended.get() {
                     Verdict::NotShown(problem.what)
                 } else {
                     Verdict::Wrong(problem)
@@ -311,8 +311,8 @@ impl Judge {
     /// The check of the closed database found something.
     pub(crate) fn found_by_check(&self, findings: &[String]) -> Verdict {
         let what = findings.first().cloned().unwrap_or_default();
-        let is_owed = self.fault.requirement() == Requirement::NothingLost;
-        if self.is_silent_and_injected() && !is_owed {
+        let is_required = self.fault.requirement() == Requirement::NothingLost;
+        if self.is_silent_and_injected() && !is_required {
             return Verdict::Reported(what);
         }
         if findings.iter().any(|finding| self.names_torn_page(finding)) {
@@ -329,7 +329,7 @@ impl Judge {
         let is_hidden = match fault.requirement() {
             _ if is_shown => false,
             Requirement::ReportedByPageVersion => {
-                state.outlived.get() && fault.kind != FaultKind::StaleRead
+                state.process_ended.get() && fault.kind != FaultKind::StaleRead
             }
             requirement => requirement == Requirement::ReportedByLogSequence,
         };

@@ -6,7 +6,7 @@
 //! for bit, on every machine.
 //!
 //! - [`plan`] draws settings, a disk, a fault and some lifetimes of the database from the seed; [`fault`]
-//!   says what the engine owes for each kind of fault.
+//!   says what is required of the engine for each kind of fault.
 //! - [`table`] is the table, [`base`] the database that each simulation begins with, [`sessions`] the
 //!   workload, [`model`] what it has committed.
 //! - [`simulation`] goes through the lifetimes: [`lifetime`] is one of them, from the opening, through

@@ -249,8 +249,9 @@ impl LifetimeContext {
     /// planned; the others show what recovery makes of such pages.
     async fn end(&self, db: &Db) -> Result<(), Verdict> {
         let seed = self.lifetime.seed;
-        let is_owed = self.judge.owes_report() && !self.judge.state.outlived.get() && seed & 2 == 0;
-        let closes = self.lifetime.ending == Ending::Close || is_owed;
+        let is_required =
+            self.judge.must_report() && !self.judge.state.process_ended.get() && seed & 2 == 0;
+        let closes = self.lifetime.ending == Ending::Close || is_required;
         if closes && self.disk.has_power() {
             self.close_and_read_back(db, None).await?;
         }
@@ -269,7 +270,7 @@ impl LifetimeContext {
     }
 }
 
-/// Recovers the database once more without trouble, closes it, and holds everything in the file
+/// Recovers the database once more without a fault, closes it, and holds everything in the file
 /// against everything: rows, trees, space, indexes, long values.
 pub(crate) async fn check_whole(stage: &LifetimeContext, known: &KnownRows) -> Result<(), Verdict> {
     let mut outcome = LifetimeOutcome {

@@ -43,11 +43,11 @@ impl fmt::Display for Ending {
 pub struct Lifetime {
     /// Seed of the sessions, of the disk, and of what a power cut leaves.
     pub seed: u64,
-    /// How it ends.
+    /// Whether power is lost, the process killed or the database closed at its end.
     pub ending: Ending,
     /// Sessions at the same time.
     pub sessions: u64,
-    /// Transactions of each.
+    /// Transactions that each session runs.
     pub transactions: u32,
     /// How long a transaction of one more session may stay open between two operations.
     pub long_ns: Option<u64>,

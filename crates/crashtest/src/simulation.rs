@@ -240,7 +240,7 @@ impl Simulation {
         };
         let disk = disk.restarted(&handle, options);
         // What the last process knew of its writes is gone with it.
-        self.fault.outlived.set(self.fault.injected.get());
+        self.fault.process_ended.set(self.fault.injected.get());
         let engine = &self.plan.settings.engine;
         let recorder = Rc::clone(&self.recorder);
         let clock = handle.clone();
@@ -278,7 +278,7 @@ impl Simulation {
         let outcome = run_lifetime(&runtime, stage, known);
         judge.note_injection();
         judge.note_wrong_pages();
-        if number == self.plan.fault.lifetime && judge.owes_report() && judge.holds_wrong_pages() {
+        if number == self.plan.fault.lifetime && judge.must_report() && judge.holds_wrong_pages() {
             self.fault.cut_before.set(!self.fault.read_back.get());
         }
         self.note_disk();

@@ -105,7 +105,7 @@ impl LifetimeContext {
 
     /// Requires that all pages were reported that had to be.
     fn require_reports(&self, damage: &[Damage], reads_seen: usize) -> Result<(), Verdict> {
-        if !self.judge.owes_report() || self.judge.state.outlived.get() {
+        if !self.judge.must_report() || self.judge.state.process_ended.get() {
             return Ok(());
         }
         let page_of = |damage: &Damage| match damage {

@@ -134,7 +134,7 @@ pub enum EngineError {
     HalfWritten {
         /// Name of the database file.
         file: String,
-        /// Which page.
+        /// Number of the page in the file.
         page: u32,
     },
     /// Recovery cannot go on.

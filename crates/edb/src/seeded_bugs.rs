@@ -46,7 +46,7 @@ pub enum SeededBug {
 }
 
 impl SeededBug {
-    /// Every seeded bug.
+    /// Every seeded bug, for tests that expect each of them to be found.
     #[cfg(feature = "seeded-bugs")]
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 }

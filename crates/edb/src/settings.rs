@@ -9,6 +9,7 @@ mod rules;
 pub use rules::BrokenRule;
 
 use config::{ByteSize, TimeSpan, choice, or_word, settings, within};
+use runtime::Persistence;
 
 choice! {
     /// When a page write is on stable storage.
@@ -17,6 +18,17 @@ choice! {
         WriteThrough = "write-through",
         /// At the flush before the checkpoint moves.
         FlushAtCheckpoint = "flush-at-checkpoint",
+    }
+}
+
+impl WritePolicy {
+    /// What a page write asks of the storage.
+    #[must_use]
+    pub fn persistence(self) -> Persistence {
+        match self {
+            Self::WriteThrough => Persistence::Durable,
+            Self::FlushAtCheckpoint => Persistence::Volatile,
+        }
     }
 }
 
@@ -53,7 +65,7 @@ settings! {
         pub log_buffer: ByteSize = ByteSize::mib(1),
             as within(ByteSize::kib(8)..=ByteSize::mib(64)),
             source "About 1 MiB for Exchange 2013, unconfirmed.";
-        /// Log between the checkpoint and the tip that the flusher aims at. A deeper one lets one
+        /// Distance from the checkpoint to the end of the log that the flusher aims at. A deeper one lets one
         /// page write absorb more changes.
         pub checkpoint_depth: ByteSize = ByteSize::mib(100),
             as within(ByteSize::kib(64)..=ByteSize::gib(64)),

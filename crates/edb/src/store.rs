@@ -4,6 +4,7 @@
 //! times within a second: so that it is known whether the storage holds it wrong or returned it wrong
 //! once, and so that a write under way can end first.
 
+mod contentless;
 mod patch;
 mod writing;
 
@@ -15,7 +16,7 @@ use crate::integrity::{
 };
 use crate::pool::{PageError, PageProblem, PageStore};
 use crate::position::PageNumber;
-use crate::settings::{EngineSettings, WritePolicy};
+use crate::settings::EngineSettings;
 use runtime::time::MILLISECOND_NS;
 use runtime::{
     Buffer, BufferArena, File, Handle, IoCause, IoDirection, IoError, IoObserver, Persistence,
@@ -25,6 +26,7 @@ use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+pub use contentless::ContentlessStore;
 pub(crate) use patch::{PageSource, Rebuilding};
 
 /// Waits before each of the reads that follow one that returned a wrong page, in milliseconds.
@@ -84,10 +86,7 @@ impl<F: File> FileStore<F> {
             file,
             page_size_bytes: settings.engine.page_bytes(),
             zero_fill_write_bytes: settings.internals.zero_fill_write_bytes as usize,
-            persistence: match settings.engine.database_writes {
-                WritePolicy::WriteThrough => Persistence::Durable,
-                WritePolicy::FlushAtCheckpoint => Persistence::Volatile,
-            },
+            persistence: settings.engine.database_writes.persistence(),
             observer,
             versions: VersionTable::new(handle),
             shared: Rc::default(),

@@ -25,7 +25,7 @@ impl WriteAhead for NoLog {
         LogPosition(u64::MAX)
     }
 
-    fn tip(&self) -> LogPosition {
+    fn end(&self) -> LogPosition {
         LogPosition(u64::MAX)
     }
 

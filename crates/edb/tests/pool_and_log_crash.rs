@@ -168,7 +168,7 @@ impl Database {
                 }
                 7 => {
                     let count = history.borrow().operations.len();
-                    self.log.make_durable(self.log.tip()).await?;
+                    self.log.make_durable(self.log.end()).await?;
                     history.borrow_mut().durable = count;
                 }
                 8 => handle.sleep_ns(random.random_range(0..3_000_000)).await,
@@ -177,7 +177,7 @@ impl Database {
                     self.pool.preread(wanted.collect());
                 }
                 10 if random.random_bool(0.02) => self.pool.flush_all().await?,
-                _ => self.log.request(self.log.tip(), 2_000_000),
+                _ => self.log.request(self.log.end(), 2_000_000),
             }
         }
     }

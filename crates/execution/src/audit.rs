@@ -30,7 +30,7 @@ pub struct AuditedRun {
 /// Where it is known from what a run has acknowledged.
 #[derive(Clone, Debug)]
 pub enum AuditSource {
-    /// A witness.
+    /// The witness has it, on another machine.
     Witness {
         /// The number by which it knows the run.
         run: RunId,

@@ -7,7 +7,7 @@
 //! - `storage_run` (with `host`) is how a workload runs on real storage: what it is asked for, and what
 //!   it gives to the library to begin with.
 //! - `audit` (with `host`) is how what a run has acknowledged is looked for after a power cut.
-//! - [`RunnableWorkload`] is a workload as the registry of the library has it.
+//! - `RunnableWorkload` (with `host`) is a workload that runs on real storage.
 //! - [`clock`] is the machine's clock, where there is one.
 
 #[cfg(feature = "host")]
@@ -24,6 +24,7 @@ mod error;
 mod options;
 mod outcome;
 mod output;
+#[cfg(feature = "host")]
 mod runnable;
 
 pub use conclusion::conclude;
@@ -34,4 +35,5 @@ pub use options::RunOptions;
 pub use options::WitnessOptions;
 pub use outcome::Outcome;
 pub use output::Output;
+#[cfg(feature = "host")]
 pub use runnable::RunnableWorkload;

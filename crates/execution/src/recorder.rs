@@ -27,7 +27,7 @@ pub struct Recorder {
     /// Where the record goes on when its directory has no room any more.
     fallbacks: Vec<PathBuf>,
     /// The first error to write the record. Samples are lost from then on, the run is not.
-    trouble: Option<RunDirectoryError>,
+    first_error: Option<RunDirectoryError>,
 }
 
 /// What has become of the record of a run.
@@ -36,7 +36,7 @@ pub struct Recorded {
     /// The run directory, when there is one.
     pub directory: Option<PathBuf>,
     /// The first failure to write anything of the run, when it was not made good elsewhere.
-    pub trouble: Option<Error>,
+    pub first_error: Option<Error>,
 }
 
 impl Recorded {
@@ -45,7 +45,7 @@ impl Recorded {
     /// # Errors
     /// What could not be written.
     pub fn complete(self) -> Result<Option<PathBuf>, Error> {
-        self.trouble.map_or(Ok(self.directory), Err)
+        self.first_error.map_or(Ok(self.directory), Err)
     }
 }
 
@@ -64,7 +64,7 @@ impl Recorder {
             pause: Duration::ZERO,
             written: None,
             fallbacks: Vec::new(),
-            trouble: None,
+            first_error: None,
         }
     }
 
@@ -89,7 +89,7 @@ impl Recorder {
         let directory = directory.map(|directory| directory.path().to_owned());
         let recorded = Recorded {
             directory,
-            trouble: self.trouble.as_ref().map(results::unwritable),
+            first_error: self.first_error.as_ref().map(results::unwritable),
         };
         (self.observer, recorded)
     }
@@ -98,7 +98,7 @@ impl Recorder {
         &mut self,
         mut write: impl FnMut(&mut RunDirectory) -> Result<(), RunDirectoryError>,
     ) {
-        if self.trouble.is_some() {
+        if self.first_error.is_some() {
             return;
         }
         let Some(directory) = &mut self.directory else {
@@ -121,7 +121,7 @@ impl Recorder {
             None => {
                 let text = format!("The results can no longer be written: {error}");
                 self.observer.event(Event::Note(&text));
-                self.trouble = Some(error);
+                self.first_error = Some(error);
             }
         }
     }

@@ -1,18 +1,15 @@
-//! A workload as the registry of workloads has it.
+//! A workload that runs on real storage.
 
+use crate::{Error, RunOptions, audit, storage_run};
 use workload::Workload;
 
-#[cfg(feature = "host")]
-use crate::{Error, RunOptions, audit, storage_run};
-
-/// A workload that can be predicted and, with `host`, runs on real storage.
+/// A workload that can be predicted and runs on real storage.
 pub trait RunnableWorkload: Workload {
     /// Checks everything that a run of a profile of this workload needs on real storage. Writes
     /// nothing.
     ///
     /// # Errors
     /// The first thing that is in the way.
-    #[cfg(feature = "host")]
     fn prepare_run(
         &self,
         request: &storage_run::RunRequest,
@@ -24,7 +21,6 @@ pub trait RunnableWorkload: Workload {
     ///
     /// # Errors
     /// What prevents it; a workload whose runs acknowledge nothing to a witness cannot be audited.
-    #[cfg(feature = "host")]
     fn audit(
         &self,
         run: &audit::AuditedRun,

@@ -18,11 +18,11 @@ pub mod witness_messages;
 pub struct Target {
     /// Its name, and that of the directory of its corpus below `fuzz/corpus`.
     pub name: &'static str,
-    /// Reads the bytes.
+    /// Passes the bytes to a reader, which may refuse them and must not panic.
     pub run: fn(&[u8]),
 }
 
-/// All targets.
+/// Every target, as `fuzz/fuzz_targets` and the test of the corpus have them.
 pub const TARGETS: [Target; 9] = [
     Target {
         name: "page",

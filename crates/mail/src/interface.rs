@@ -9,13 +9,6 @@ use crate::space::log_bytes;
 use crate::state_file::STATE_FILE;
 use config::{ByteSize, ConfigError, Layers};
 use edb::database::LOG_PREFIX;
-use execution::RunnableWorkload;
-#[cfg(feature = "host")]
-use execution::audit::{AuditReport, AuditedRun};
-#[cfg(feature = "host")]
-use execution::storage_run::{RunRequest, StorageRun};
-#[cfg(feature = "host")]
-use execution::{Error, RunOptions};
 use measure::display::Contribution;
 use measure::display::number::bounded;
 use measure::display::number::limit;
@@ -44,28 +37,6 @@ const SIZE_HELP: &str = "Write a size such as --target-size 20GB.";
 
 /// The smallest database worth a run: a few hundred pages of any size.
 const LEAST_DATABASE: ByteSize = ByteSize::mib(8);
-
-impl RunnableWorkload for MailWorkload {
-    #[cfg(feature = "host")]
-    fn prepare_run(
-        &self,
-        request: &RunRequest,
-        options: &RunOptions,
-        profile: &dyn Profile,
-    ) -> Result<Box<dyn StorageRun>, Error> {
-        crate::storage_run::prepare(request, options, profile)
-    }
-
-    #[cfg(feature = "host")]
-    fn audit(
-        &self,
-        run: &AuditedRun,
-        profile: &dyn Profile,
-        doing: &mut dyn FnMut(&str),
-    ) -> Result<AuditReport, Error> {
-        crate::storage_run::audit(run, profile, doing)
-    }
-}
 
 impl Workload for MailWorkload {
     fn kind(&self) -> &'static str {

@@ -29,6 +29,8 @@ mod recount_tests;
 mod report;
 #[cfg(test)]
 mod run_tests;
+#[cfg(feature = "host")]
+mod runnable;
 pub mod schema;
 pub mod session;
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl From<Failure> for StoreError {
 /// A run of items to read, in the order of the index or, without one, of their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanRequest {
-    /// The first row.
+    /// The row to begin with.
     pub from: RowAddress,
     /// The number of items.
     pub items: u32,

@@ -53,10 +53,11 @@ fn batches_of(parts: &[Part], batch_count: usize) -> Vec<Part> {
     (0..batch_count)
         .map(|b| {
             let range = b * parts.len() / batch_count..(b + 1) * parts.len() / batch_count;
-            parts[range].iter().fold(Part::default(), |sum, p| Part {
-                count: sum.count + p.count,
-                total: sum.total + p.total,
-            })
+            let joined = &parts[range];
+            Part {
+                count: joined.iter().map(|part| part.count).sum(),
+                total: joined.iter().map(|part| part.total).sum(),
+            }
         })
         .collect()
 }

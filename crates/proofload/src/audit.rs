@@ -74,7 +74,7 @@ fn witnessed_run(directory: &Path, result: &RunResult) -> Result<RunId, Error> {
     let Some(witness) = &result.witness else {
         return Err(Error::usage(
             format!("The run in {shown} had no witness."),
-            "A brokerage run has kept a ledger itself: leave --witness and --secret-file away. A mail \
+            "A brokerage run has kept a ledger itself: omit --witness and --secret-file. A mail \
              run without a witness cannot be audited.",
         ));
     };

@@ -21,7 +21,7 @@ const CHUNK: u64 = 8;
 /// Which seeds to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
-    /// The first seed.
+    /// The lowest seed.
     pub from: u64,
     /// How many seeds follow each other from there.
     pub count: u64,

@@ -20,11 +20,11 @@ use crate::workloads;
 pub enum DocumentKind {
     /// A workload: data, load, service levels.
     Profile,
-    /// A modelled array.
+    /// An array: controllers, caches, pools, disks.
     Array,
     /// A disk of modelled arrays.
     Disk,
-    /// A published study.
+    /// A study: published figures and the cases that predict them.
     Study,
 }
 

@@ -1,6 +1,7 @@
 //! The workloads that there are: a workload is a crate of its own and one line here.
 
 use config::{ConfigError, Format, Layers, Source};
+#[cfg(feature = "host")]
 use execution::RunnableWorkload;
 use measure::display::Contribution;
 use measure::result::{RunKind, RunResult};
@@ -32,11 +33,19 @@ static PROFILE: Format = Format {
     )),
 };
 
+/// A workload as the registry has it: with `host` it runs on real storage, too.
+#[cfg(feature = "host")]
+pub type RegisteredWorkload = dyn RunnableWorkload;
+
+/// A workload as the registry has it, for predictions.
+#[cfg(not(feature = "host"))]
+pub type RegisteredWorkload = dyn Workload;
+
 /// A set of workloads. A profile says by its `kind` which of them it is for.
 #[derive(Debug)]
 pub struct Registry {
     /// The workloads, the default first.
-    pub workloads: &'static [&'static dyn RunnableWorkload],
+    pub workloads: &'static [&'static RegisteredWorkload],
     /// How their profiles are joined from texts: what they may extend.
     pub format: &'static Format,
 }

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use brokerage::profile::BrokerageProfile;
@@ -70,51 +72,94 @@ const MAIL_LOADS: [(&str, &[&str]); 6] = [
     ("tuning.", TUNING),
 ];
 
-/// Settings of mail that no prediction shows, and what shows them.
-const MAIL_ELSEWHERE: [(&str, &str); 11] = [
-    (
+/// A setting that no prediction shows.
+struct Elsewhere {
+    path: &'static str,
+    /// Why a prediction does not show it.
+    why: &'static str,
+    /// The test that shows its effect: a file below `crates`, and a function in it.
+    test: (&'static str, &'static str),
+}
+
+const fn elsewhere(
+    path: &'static str,
+    why: &'static str,
+    file: &'static str,
+    function: &'static str,
+) -> Elsewhere {
+    let test = (file, function);
+    Elsewhere { path, why, test }
+}
+
+const HERE: &str = "proofload/tests/settings.rs";
+const ENGINE: &str = "edb/tests/settings.rs";
+
+const MAIL_ELSEWHERE: [Elsewhere; 11] = [
+    elsewhere(
         "kind",
-        "another kind is another workload: kinds_are_distinguished",
+        "another kind is another workload",
+        HERE,
+        "kinds_are_distinguished",
     ),
-    (
+    elsewhere(
         "mail.item.compressible_percent",
-        "predictions have no contents: contents_are_compressible",
+        "predictions have no contents",
+        HERE,
+        "contents_are_compressible",
     ),
-    (
+    elsewhere(
         "engine.version_store",
-        "predictions keep no versions: edb's tests/settings.rs",
+        "predictions keep no versions",
+        ENGINE,
+        "every_setting_has_an_effect",
     ),
-    (
+    elsewhere(
         "engine.torn_pages",
-        "predictions have no page images: edb's tests/settings.rs",
+        "predictions have no page images",
+        ENGINE,
+        "every_setting_has_an_effect",
     ),
-    (
+    elsewhere(
         "maintenance.log_read_back_rate",
-        "predictions read no log back: edb's tests of integrity",
+        "predictions read no log back",
+        ENGINE,
+        "every_setting_has_an_effect",
     ),
-    (
+    elsewhere(
         "maintenance.header_read_back_interval",
-        "predictions read no header back: edb's tests of integrity",
+        "predictions read no header back",
+        ENGINE,
+        "every_setting_has_an_effect",
     ),
-    (
+    elsewhere(
         "run.verify_after_run",
-        "predictions have no contents: pages_are_verified_after_a_run",
+        "predictions have no contents",
+        HERE,
+        "pages_are_verified_after_a_run",
     ),
-    (
+    elsewhere(
         "run.stop_after_errors",
-        "predictions meet no damage: mail's tests of whole runs",
+        "predictions meet no damage",
+        "mail/tests/mail_run/errors.rs",
+        "the_load_ends_early_when_that_is_asked_for_and_everything_is_verified",
     ),
-    (
+    elsewhere(
         "run.hung_request_after",
-        "predicted requests never hang: mail's tests of whole runs",
+        "predicted requests never hang",
+        "workload/src/controller/hung.rs",
+        "the_limit_decides_which_requests_are_reported",
     ),
-    (
+    elsewhere(
         "run.io_driver",
-        "predictions have no driver: tests of the I/O driver of the binary",
+        "predictions have no driver",
+        "cli/tests/io_driver.rs",
+        "a_driver_that_is_asked_for_is_the_only_one",
     ),
-    (
+    elsewhere(
         "run.warm_up.until_steady",
-        "predictions do not wait for a steady load: mail's tests of whole runs",
+        "predictions do not wait for a steady load",
+        "mail/src/run_tests.rs",
+        "a_warm_up_waits_for_a_steady_load_where_asked_to",
     ),
 ];
 
@@ -145,50 +190,72 @@ const BROKERAGE_LOADS: [(&str, &[&str]); 3] = [
     ("service_levels.maximum_log_write_lenient", LENIENT),
 ];
 
-const BROKERAGE_ELSEWHERE: [(&str, &str); 11] = [
-    (
+const BROKERAGE_ELSEWHERE: [Elsewhere; 11] = [
+    elsewhere(
         "kind",
-        "another kind is another workload: kinds_are_distinguished",
+        "another kind is another workload",
+        HERE,
+        "kinds_are_distinguished",
     ),
-    (
+    elsewhere(
         "brokerage.checked_rows",
-        "of servers: brokerage's tests of data integrity",
+        "predictions have no rows",
+        "brokerage/tests/data_integrity/at_rest.rs",
+        "checked_rows_decide_whether_alterations_at_rest_are_found",
     ),
-    (
+    elsewhere(
         "brokerage.service_levels.other_io_percent",
-        "of servers: brokerage's tests of the volume",
+        "nobody else uses a modelled array",
+        "brokerage/src/run/start.rs",
+        "the_limit_of_other_io_decides_whether_it_is_a_doubt",
     ),
-    (
+    elsewhere(
         "service_levels.achieved_margin_fraction",
-        "of servers with a held rate: tests of brokerage::run::start",
+        "predictions hold no rate",
+        "brokerage/src/run/start.rs",
+        "the_margin_decides_whether_a_rate_was_achieved",
     ),
-    (
+    elsewhere(
         "run.held_rate",
-        "of servers: what_only_servers_have_is_refused",
+        "predictions refuse it",
+        HERE,
+        "what_only_servers_have_is_refused",
     ),
-    (
+    elsewhere(
         "run.arrivals",
-        "of servers with a held rate: tests of brokerage::run::arrivals",
+        "predictions hold no rate",
+        "brokerage/src/run/arrivals.rs",
+        "spacing_decides_when_transactions_are_due",
     ),
-    (
+    elsewhere(
         "run.verify_after_run",
-        "servers verify their pages themselves: what_only_servers_have_is_refused",
+        "servers verify their pages themselves, so another value is refused",
+        HERE,
+        "what_only_servers_have_is_refused",
     ),
-    (
+    elsewhere(
         "run.stop_after_errors",
-        "servers end a run at the first error: what_only_servers_have_is_refused",
+        "servers end a run at the first error, so another value is refused",
+        HERE,
+        "what_only_servers_have_is_refused",
     ),
-    (
+    elsewhere(
         "run.hung_request_after",
-        "servers make their requests themselves: what_only_servers_have_is_refused",
+        "servers make their requests themselves, so another value is refused",
+        HERE,
+        "what_only_servers_have_is_refused",
     ),
-    (
+    elsewhere(
         "run.io_driver",
-        "servers make their requests themselves: what_only_servers_have_is_refused",
+        "servers make their requests themselves, so another value is refused",
+        HERE,
+        "what_only_servers_have_is_refused",
     ),
-    (
+    elsewhere(
         "run.warm_up.until_steady",
-        "predictions do not wait for a steady load: mail's tests of whole runs",
+        "predictions do not wait for a steady load",
+        "mail/src/run_tests.rs",
+        "a_warm_up_waits_for_a_steady_load_where_asked_to",
     ),
 ];
 
@@ -275,7 +342,7 @@ fn every_setting_of_mail_has_an_effect() {
     let settings_of =
         |scenario: &Scenario| alternatives(resolved(scenario).downcast::<MailProfile>().unwrap());
     let left = without_effect(MAIL, &MAIL_LOADS, settings_of);
-    assert_eq!(left, MAIL_ELSEWHERE.map(|(path, _)| path));
+    assert_eq!(left, MAIL_ELSEWHERE.map(|one| one.path));
 }
 
 #[test]
@@ -284,7 +351,23 @@ fn every_setting_of_the_brokerage_has_an_effect() {
         alternatives(resolved(scenario).downcast::<BrokerageProfile>().unwrap())
     };
     let left = without_effect(BROKERAGE, &BROKERAGE_LOADS, settings_of);
-    assert_eq!(left, BROKERAGE_ELSEWHERE.map(|(path, _)| path));
+    assert_eq!(left, BROKERAGE_ELSEWHERE.map(|one| one.path));
+}
+
+#[test]
+fn settings_that_no_prediction_shows_have_a_test() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for one in MAIL_ELSEWHERE.iter().chain(&BROKERAGE_ELSEWHERE) {
+        let (file, function) = one.test;
+        let text = fs::read_to_string(crates.join(file)).unwrap();
+        let head = format!("#[test]\n    fn {function}()").replace(' ', "");
+        let has_test = text.replace(' ', "").contains(&head);
+        assert!(
+            has_test,
+            "{} ({}): {file} has no {function}",
+            one.path, one.why
+        );
+    }
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn nothing_kept(target: &Target) -> Refusal {
             "--reuse finds no databases of Proofload in {}.",
             target.given.display()
         ),
-        "Build some first with --keep or --build-only, or leave --reuse away.",
+        "Build some first with --keep or --build-only, or omit --reuse.",
     )
 }
 

@@ -27,7 +27,7 @@ pub struct Delivery {
     /// Times that the connection was lost or could not be made again.
     pub interruptions: u64,
     /// What went wrong last, as a part of a sentence.
-    pub trouble: Option<String>,
+    pub last_error: Option<String>,
 }
 
 struct State {
@@ -65,9 +65,9 @@ impl Sender {
         let mut state = self.0.state();
         if state.closing.is_some() || state.queue.len() >= MOST_WAITING {
             state.delivery.missed += u64::from(record.is_transaction());
-            if state.delivery.trouble.is_none() {
-                let trouble = "the witness was slower than the run";
-                state.delivery.trouble = Some(trouble.to_owned());
+            if state.delivery.last_error.is_none() {
+                let last_error = "the witness was slower than the run";
+                state.delivery.last_error = Some(last_error.to_owned());
             }
             return;
         }
@@ -193,7 +193,7 @@ fn deliver(shared: &Shared, mut connection: Connection) {
         );
         let mut state = shared.state();
         state.delivery.interruptions += 1;
-        state.delivery.trouble = Some(error.to_string());
+        state.delivery.last_error = Some(error.to_string());
         if is_final {
             // Whatever is sent from now on would have a gap before it.
             while state.closing.is_none() {

@@ -116,7 +116,7 @@ fn what_is_sent_is_acknowledged_and_fetched() {
     senders.into_iter().for_each(|one| one.join().unwrap());
     let delivery = client.finish(LIMIT);
     assert_eq!((delivery.acknowledged, delivery.missed), (20_000, 0));
-    assert_eq!((delivery.interruptions, delivery.trouble), (0, None));
+    assert_eq!((delivery.interruptions, delivery.last_error), (0, None));
     let fetched = fetch(&address, &secret(), run).unwrap();
     assert_eq!(fetched[0], Record::fact(0, 0, 5, 6));
     let mut numbers: Vec<u64> = fetched[1..].iter().map(|one| one.position).collect();
@@ -185,7 +185,7 @@ fn a_witness_that_is_gone_is_reported_and_holds_nothing_up() {
     wait_until(|| client.delivery().interruptions > 0);
     let delivery = client.finish(Duration::from_millis(10));
     assert_eq!((delivery.acknowledged, delivery.missed), (1, 99));
-    assert!(delivery.trouble.is_some());
+    assert!(delivery.last_error.is_some());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_witness_that_lost_its_records_ends_the_delivery() {
     wait_until(|| client.delivery().interruptions > 0);
     link.join();
     let lost = |text: &str| text.contains("has lost records: it had acknowledged 10, and has 0");
-    wait_until(|| client.delivery().trouble.as_deref().is_some_and(lost));
+    wait_until(|| client.delivery().last_error.as_deref().is_some_and(lost));
     let delivery = client.finish(LIMIT);
     assert_eq!((delivery.acknowledged, delivery.missed), (10, 1));
 }

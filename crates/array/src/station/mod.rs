@@ -296,8 +296,8 @@ impl<P: Payload> Station<P> {
     /// controller that has to mark contents it could not recover.
     pub(crate) fn mark_unreadable(&mut self, first_sector: u64, sectors: u32) {
         if self.working {
-            let spoilt = first_sector..first_sector + u64::from(sectors);
-            self.bad_sectors.extend(spoilt);
+            let damaged = first_sector..first_sector + u64::from(sectors);
+            self.bad_sectors.extend(damaged);
         }
     }
 

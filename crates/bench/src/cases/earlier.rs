@@ -9,11 +9,15 @@ use crate::product::Product;
 use crate::ratio::{Goal, Pairs};
 use serde_json::Value;
 
-/// The default load of builds that did not have these settings.
-const EARLIER_LOAD: [&str; 3] = [
+/// What builds without these settings did: their default load, and the end of their warm-up, which did
+/// not wait for a steady load.
+const EARLIER_LOAD: [&str; 6] = [
     "mail.item.indexed=true",
     "mail.item.read_by_index_percent=100",
     "mail.mix.lazy_commit_window=1s",
+    "run.warm_up.minimum=0s",
+    "run.warm_up.maximum=30m",
+    "run.warm_up.until_steady=false",
 ];
 
 /// Rows for the read-only and the default mix.

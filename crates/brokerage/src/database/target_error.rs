@@ -27,7 +27,7 @@ pub enum TargetError {
          user, password, dbname, sslmode and sslrootcert"
     )]
     Parameter,
-    /// An unknown `sslmode`.
+    /// An `sslmode` that is none of the known values.
     #[error(
         "--database has an sslmode that is not known; known are disable, prefer, require, \
          verify-ca and verify-full, for MariaDB as for PostgreSQL (or PGSSLMODE has it)"

@@ -36,7 +36,7 @@ pub enum KeptError {
     /// The file cannot be read.
     #[error("the ledger {} cannot be read: {error}", path.display())]
     Unreadable {
-        /// The file.
+        /// The ledger, in the results directory.
         path: PathBuf,
         /// The error of the system.
         error: io::Error,

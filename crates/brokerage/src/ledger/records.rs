@@ -134,7 +134,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Writes the header.
+    /// Begins the file of a ledger: writes its header, and leaves the records to blocks after it.
     pub fn new(mut file: File, header: Header) -> io::Result<Self> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(header.run.0);

@@ -33,7 +33,7 @@ settings! {
         /// Bytes in one file of the log, which is used round and round.
         pub log_file_size: ByteSize = ByteSize::mib(16),
             as within(ByteSize::kib(256)..=ByteSize::mib(32)), source "Assumed.";
-        /// Log between the checkpoint and the tip that the writer of pages aims at.
+        /// Distance from the checkpoint to the end of the log that the writer of pages aims at.
         pub checkpoint_depth: ByteSize = ByteSize::mib(64),
             as within(ByteSize::mib(1)..=ByteSize::gib(64)),
             source "Assumed: a few minutes of the study's load.";

@@ -22,7 +22,7 @@ pub(super) fn broken(profile: &BrokerageProfile) -> Vec<Rule> {
         broken.push(Rule {
             paths: &["run.stop_after_errors"],
             message: "a run on a database server ends at its first error".to_owned(),
-            help: "leave it away, and --continue-on-errors too".to_owned(),
+            help: "omit it, and --continue-on-errors too".to_owned(),
         });
     }
     if profile.run.hung_request_after != Run::default().hung_request_after {
@@ -30,7 +30,7 @@ pub(super) fn broken(profile: &BrokerageProfile) -> Vec<Rule> {
             paths: &["run.hung_request_after"],
             message: "the requests of a database server are its own: nobody sees one that hangs"
                 .to_owned(),
-            help: "leave it away".to_owned(),
+            help: "omit it".to_owned(),
         });
     }
     if profile.run.io_driver != IoDriverChoice::Auto {

@@ -17,7 +17,7 @@ const MAX_CONFLICTS: u32 = 50;
 /// The longest back-off after a serialization failure; the average doubles with each.
 const MAX_BACK_OFF_US: u64 = 50_000;
 const FIRST_BACK_OFF_US: u64 = 200;
-/// Interval of reconnecting.
+/// Pause between two attempts to connect while the server does not answer.
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A session that is opened when it is needed, and again after it was lost.

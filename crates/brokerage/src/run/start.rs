@@ -278,7 +278,7 @@ fn service_check(without_service_s: f64) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::result::OperationResult;
+    use measure::result::{OperationResult, OtherIo};
 
     #[test]
     fn the_margin_decides_whether_a_rate_was_achieved() {
@@ -307,5 +307,27 @@ mod tests {
         }
         let rule = rate_check(&result, 100.0, 0.07).rule;
         assert!(rule.contains("a margin of 7 %"), "{rule}");
+    }
+    #[test]
+    fn the_limit_of_other_io_decides_whether_it_is_a_doubt() {
+        let findings = Findings {
+            other_io: Some(OtherIo {
+                share_percent: 7.5,
+                processes: vec!["rsync".to_owned()],
+                ..OtherIo::default()
+            }),
+            ..Findings::default()
+        };
+        let doubts = |other_io_percent| {
+            let mut brokerage = Brokerage::default();
+            brokerage.limits.other_io_percent = other_io_percent;
+            doubts(&brokerage, &findings, &ServerResult::default())
+        };
+        assert_eq!(doubts(7.5), [""; 0]);
+        let found = doubts(7.0);
+        assert!(
+            found.len() == 1 && found[0].contains("(rsync) made 7.50 % of the bytes"),
+            "{found:?}"
+        );
     }
 }

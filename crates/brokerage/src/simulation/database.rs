@@ -78,7 +78,7 @@ impl<D: Directory> Database<D> {
         let page_bytes = settings.engine.page_size.bytes();
         let log = new_log(handle, profile, &settings, log_directory, &observer).await?;
         let store = FileStore::new(handle, files[0].clone(), &settings, Rc::clone(&observer));
-        let pages = StripedPages::new(handle, files, page_bytes, Rc::clone(&observer));
+        let pages = StripedPages::new(handle, files, &settings, &observer);
         let write_ahead = Rc::new(log.clone());
         let pool = Pool::new(handle, &settings, pages, write_ahead);
         let mut header = DatabaseHeader::new(page_bytes as u32, log.signature());
@@ -113,7 +113,7 @@ impl<D: Directory> Database<D> {
 
     /// Writes all dirty pages and closes the database.
     pub(crate) async fn close(&self) -> Result<(), EngineError> {
-        self.log.make_durable(self.log.tip()).await?;
+        self.log.make_durable(self.log.end()).await?;
         self.pool.flush_all().await?;
         self.pool.sync().await?;
         self.checkpointer.advance().await?;

@@ -90,7 +90,7 @@ impl<D: Directory> Database<D> {
 
     /// Waits until everything committed so far is durable.
     pub(crate) async fn make_durable(&self) -> Result<(), EngineError> {
-        Ok(self.log.make_durable(self.log.tip()).await?)
+        Ok(self.log.make_durable(self.log.end()).await?)
     }
 
     async fn look_up(

@@ -62,7 +62,7 @@ pub(super) fn existing_data_set(
                         described(scale(&kept)),
                         described(scale(&data_set))
                     ),
-                    "Leave --target-size away to run on it as it is.",
+                    "Omit --target-size to run on it as it is.",
                 ));
             }
             let missing = missing_tables(&*opened.database);

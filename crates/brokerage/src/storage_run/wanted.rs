@@ -49,7 +49,7 @@ pub(super) fn wanted_database(options: &RunOptions) -> Result<Target, Error> {
     if target == Target::Sqlite && !options.log_on.is_empty() {
         return Err(Error::usage(
             "--log-on does not go with --database sqlite, which keeps its log beside its file.",
-            "Leave --log-on away.",
+            "Omit --log-on.",
         ));
     }
     if options.erase_device {

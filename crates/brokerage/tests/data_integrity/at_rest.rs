@@ -5,6 +5,7 @@ use crate::common;
 use brokerage::database::seal::{self, Sealed};
 use brokerage::database::sqlite::Sqlite;
 use brokerage::database::{Database, postgres::Postgres};
+use brokerage::profile::CheckedRows;
 use measure::result::{ErrorKind, RunResult};
 use std::sync::Arc;
 
@@ -107,6 +108,31 @@ fn every_alteration_at_rest_is_found_before_the_load() {
         std::fs::copy(&good, &path).unwrap();
     }
     assert_eq!(run(&sqlite).ended_by(), None);
+}
+
+#[test]
+fn checked_rows_decide_whether_alterations_at_rest_are_found() {
+    let room = common::room();
+    let sqlite = Sqlite::new(room.path(), 64 << 20, 8);
+    data_set::build(&sqlite, smallest());
+    let path = sqlite.path().to_owned();
+    let sqlite: Arc<dyn Database> = Arc::new(sqlite);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let altered = "UPDATE broker SET trade_count = trade_count + 1 WHERE id = 3";
+    assert_eq!(connection.execute(altered, []).unwrap(), 1);
+    connection.close().unwrap();
+    let run = |rows| {
+        let load = Load::checking(Arc::clone(&sqlite), rows);
+        load.wait_for_load();
+        load.end()
+    };
+    let result = run(CheckedRows::OfTheRun);
+    assert_eq!(result.ended_by(), None, "{}", result.verdict_reason);
+    let rows = &result.server.as_ref().unwrap().checked_rows;
+    assert!(rows[0].contains("rows were not examined"), "{rows:?}");
+    let result = run(CheckedRows::All);
+    let reason = &result.verdict_reason;
+    assert_eq!(result.ended_by(), Some(ErrorKind::Inconsistent), "{reason}");
 }
 
 /// Digests of a server's tables follow every column, also empty ones.

@@ -18,7 +18,7 @@ mod updates;
 use brokerage::database::Database;
 use brokerage::dataset::DataSet;
 use brokerage::ledger::Ledger;
-use brokerage::profile::BrokerageProfile;
+use brokerage::profile::{BrokerageProfile, CheckedRows};
 use brokerage::run::full_volume::Volumes;
 use brokerage::run::stages::RunParameters;
 use brokerage::run::start::{self, PreparedRun};
@@ -50,22 +50,29 @@ impl Load {
 
     /// A run on a database on these volumes.
     fn on(database: Arc<dyn Database>, volumes: Volumes) -> Self {
-        Self::start_with(database, Arc::new(|| {}), volumes)
+        Self::start_with(database, Arc::new(|| {}), volumes, CheckedRows::All)
+    }
+
+    /// A run that examines these rows.
+    fn checking(database: Arc<dyn Database>, rows: CheckedRows) -> Self {
+        Self::start_with(database, Arc::new(|| {}), Volumes::default(), rows)
     }
 
     /// The same on a server that is started again like this.
     fn with(database: Arc<dyn Database>, revive: Arc<dyn Fn() + Send + Sync>) -> Self {
-        Self::start_with(database, revive, Volumes::default())
+        Self::start_with(database, revive, Volumes::default(), CheckedRows::All)
     }
 
     fn start_with(
         database: Arc<dyn Database>,
         revive: Arc<dyn Fn() + Send + Sync>,
         volumes: Volumes,
+        rows: CheckedRows,
     ) -> Self {
         let (stop, built) = (StopRequest::new(), Arc::new(AtomicBool::new(false)));
         let (asked, is_built) = (stop.clone(), Arc::clone(&built));
-        let thread = std::thread::spawn(move || run(database, revive, volumes, asked, is_built));
+        let thread =
+            std::thread::spawn(move || run(database, revive, (volumes, rows), asked, is_built));
         Self {
             stop,
             built,
@@ -90,12 +97,13 @@ impl Load {
 fn run(
     database: Arc<dyn Database>,
     revive: Arc<dyn Fn() + Send + Sync>,
-    volumes: Volumes,
+    (volumes, rows): (Volumes, CheckedRows),
     stop: StopRequest,
     built: Arc<AtomicBool>,
 ) -> RunResult {
     let mut profile = BrokerageProfile::default();
     profile.brokerage.users = 4;
+    profile.brokerage.checked_rows = rows;
     profile.brokerage.think_time = TimeSpan::millis(5);
     profile.brokerage.market.price_period = TimeSpan::seconds(2);
     profile.brokerage.market.execution_delay = TimeSpan::millis(50);

@@ -15,7 +15,7 @@ pub struct Reports(Rc<RefCell<Option<CommandError>>>);
 impl Reports {
     /// An observer that writes pages and passes every event on to `view`.
     pub fn write_with(&self, mut view: impl Observer + 'static) -> Box<dyn Observer> {
-        let trouble = Rc::clone(&self.0);
+        let first_problem = Rc::clone(&self.0);
         Box::new(move |event: Event<'_>| {
             let done = match event {
                 Event::PointDone { directory, .. } => directory,
@@ -25,7 +25,7 @@ impl Reports {
             if let Some(directory) = done
                 && let Err(error) = report::write_report(directory)
             {
-                trouble.borrow_mut().get_or_insert(no_report(&error));
+                first_problem.borrow_mut().get_or_insert(no_report(&error));
             }
             view.event(event);
         })

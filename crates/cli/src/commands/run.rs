@@ -61,8 +61,8 @@ pub fn report_outcome(
     let result = &outcome.result;
     let status = ExitStatus::from(result.verdict);
     let storage = outcome.storage.as_deref().unwrap_or_default();
-    if let Some(trouble) = &outcome.unwritten {
-        notify(&format!("{trouble} The results on disk are incomplete."));
+    if let Some(problem) = &outcome.unwritten {
+        notify(&format!("{problem} The results on disk are incomplete."));
     }
     if outcome.directory.is_some() || outcome.unwritten.is_some() {
         let run = outcome.directory.as_deref().and_then(whole_run);

@@ -5,10 +5,10 @@
 //!   long values. What is wrong comes back as data, one [`Finding`] each.
 //!
 //! Inside: [`crate::reading`] fetches pages, `walk` goes through one tree, `space` through its extents,
-//! `table` compares rows, index entries and long values. Memory is bounded: a few bits per page,
-//! one page per tree level, and sums instead of lists where rows are compared.
+//! `table` compares rows and index entries, `long_values` long values and their chunks. Memory is
+//! bounded: a few bits per page, one page per tree level, and sums instead of lists where rows are compared.
 //!
-//! Files of other programs are checked by `other`, `other_rows` and `other_values`. Windows leaves
+//! Files of other programs are checked by `other` and `other_rows`. Windows leaves
 //! deleted nodes behind and pages that nothing uses, with anything in them; it has kinds of keys
 //! that cannot be computed here. What is as it should be in such files is held against that, and
 //! nothing else.
@@ -18,9 +18,9 @@ mod catalog;
 mod checker;
 mod finding;
 mod information;
+mod long_values;
 mod other;
 mod other_rows;
-mod other_values;
 mod space;
 mod table;
 mod walk;

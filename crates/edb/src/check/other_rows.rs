@@ -5,10 +5,11 @@ use runtime::File;
 use super::bitmap::Bitmap;
 use super::checker::Checker;
 use super::finding::FindingKind;
+use super::long_values::{Chunks, LongValueWalk};
 use super::other::OtherTable;
-use super::other_values::ValuesWalk;
 use super::table::PairSum;
 use crate::format::general::{GeneralColumn, GeneralIndex, GeneralRecord, Part, Stored};
+use crate::format::long_value::chunk_bytes;
 use crate::format::page::Node;
 use crate::format::record::RecordError;
 
@@ -161,30 +162,21 @@ impl<F: File> Checker<F> {
             }
         }
         if let Some((tree, _)) = &table.long_values {
-            let mut values = ValuesWalk::new(self.reader.page_size_bytes, stored.chunk_bytes);
+            let stated = stored.chunk_bytes.filter(|&bytes| bytes > 0);
+            let chunk_bytes = stated.unwrap_or(chunk_bytes(self.reader.page_size_bytes) as u32);
+            let mut values = LongValueWalk::new(chunk_bytes, Chunks::Compressible);
             let mut visit = |_: &mut Self, page: u32, node: Node<'_>| {
-                values.add(page, &node, &mut seen.references);
-            };
-            let complete = self.walk(tree, &mut visit).await.complete;
-            values.end_value();
-            // With pages missing, chunks are missing too: the pages have been reported.
-            if complete {
-                for (page, sentence) in values.problems {
-                    self.findings
-                        .add(FindingKind::LongValue, Some(page), &tree.name, sentence);
+                if let Some((id, _)) = values.add(page, &node) {
+                    seen.references.remove(id);
                 }
-                self.report_missing(&seen, &tree.name);
+            };
+            // With pages missing, chunks are missing too: the pages have been reported.
+            if self.walk(tree, &mut visit).await.complete {
+                self.report_long_values(values, &tree.name);
+                self.report_missing_values(&seen.references, &tree.name);
             }
         } else {
-            self.report_missing(&seen, &table.rows.0.name);
-        }
-    }
-
-    fn report_missing(&mut self, seen: &RowsSeen<'_>, object: &str) {
-        for id in seen.references.iter().take(100) {
-            let sentence = format!("long value {id} is missing, though a row refers to it");
-            self.findings
-                .add(FindingKind::LongValue, None, object, sentence);
+            self.report_missing_values(&seen.references, &table.rows.0.name);
         }
     }
 

@@ -7,9 +7,10 @@ use runtime::File;
 use super::bitmap::Bitmap;
 use super::checker::Checker;
 use super::finding::FindingKind;
+use super::long_values::{Chunks, LongValueWalk};
 use super::whole::KnownTable;
 use crate::format::key::{StringKind, push_segment};
-use crate::format::long_value::{LongValueKey, LongValueRoot, chunk_bytes};
+use crate::format::long_value::{LongValueRoot, chunk_bytes};
 use crate::format::page::Node;
 use crate::format::record::{Field, RecordLayout};
 use crate::format::schema::{IndexDefinition, TableDefinition};
@@ -140,25 +141,19 @@ impl<F: File> Checker<F> {
         let Some((tree, _)) = &table.long_values else {
             return;
         };
-        let mut values = LongValueWalk::new(chunk_bytes(self.reader.page_size_bytes));
+        let chunk_bytes = chunk_bytes(self.reader.page_size_bytes) as u32;
+        let mut values = LongValueWalk::new(chunk_bytes, Chunks::Plain);
         let mut visit = |_: &mut Self, page: u32, node: Node<'_>| {
-            values.add(page, &node, &mut seen);
+            if let Some((id, root)) = values.add(page, &node) {
+                seen.compare_root(&mut values, page, id, &root);
+            }
         };
         let complete = self.walk(tree, &mut visit).await.complete;
         self.trees_complete &= complete;
-        values.end_value();
-        if !complete {
-            // With pages missing, chunks are missing too: the pages have been reported.
-            return;
-        }
-        for (page, sentence) in values.problems {
-            self.findings
-                .add(FindingKind::LongValue, page, &tree.name, sentence);
-        }
-        for id in seen.references.iter().take(100) {
-            let sentence = format!("long value {id} is missing, though a row refers to it");
-            self.findings
-                .add(FindingKind::LongValue, None, &tree.name, sentence);
+        // With pages missing, chunks are missing too: the pages have been reported.
+        if complete {
+            self.report_long_values(values, &tree.name);
+            self.report_missing_values(&seen.references, &tree.name);
         }
     }
 }
@@ -189,101 +184,21 @@ impl RowsSeen {
         }
         Ok(())
     }
-}
-
-/// The value whose chunks are being seen.
-struct OpenValue {
-    id: u32,
-    size_bytes: u32,
-    seen_bytes: u32,
-    page: u32,
-}
-
-/// Goes through a long value tree in key order.
-struct LongValueWalk {
-    chunk_bytes: usize,
-    open: Option<OpenValue>,
-    problems: Vec<(Option<u32>, String)>,
-}
-
-impl LongValueWalk {
-    fn new(chunk_bytes: usize) -> Self {
-        Self {
-            chunk_bytes,
-            open: None,
-            problems: Vec::new(),
+    /// Compares the root of a long value with the rows, of which exactly one refers to it.
+    fn compare_root(
+        &mut self,
+        values: &mut LongValueWalk,
+        page: u32,
+        id: u32,
+        root: &LongValueRoot,
+    ) {
+        if !self.references.remove(id) && self.complete {
+            values.problem(page, format!("no row refers to long value {id}"));
         }
-    }
-
-    fn problem(&mut self, page: u32, sentence: String) {
-        if self.problems.len() < 1000 {
-            self.problems.push((Some(page), sentence));
-        }
-    }
-
-    fn add(&mut self, page: u32, node: &Node<'_>, seen: &mut RowsSeen) {
-        match LongValueKey::decode(&node.key()) {
-            Some(LongValueKey::Root { id }) => {
-                self.end_value();
-                let Some(root) = LongValueRoot::decode(node.data) else {
-                    self.problem(page, format!("the root of long value {id} cannot be read"));
-                    return;
-                };
-                if !seen.references.remove(id) && seen.complete {
-                    self.problem(page, format!("no row refers to long value {id}"));
-                }
-                if root.references != 1 {
-                    let count = root.references;
-                    self.problem(
-                        page,
-                        format!("long value {id} counts {count} references, not 1"),
-                    );
-                }
-                let size_bytes = root.size_bytes;
-                self.open = Some(OpenValue {
-                    id,
-                    size_bytes,
-                    seen_bytes: 0,
-                    page,
-                });
-            }
-            Some(LongValueKey::Chunk { id, offset }) => self.add_chunk(page, id, offset, node.data),
-            None => self.problem(page, "it holds a key that names no long value".to_owned()),
-        }
-    }
-
-    fn add_chunk(&mut self, page: u32, id: u32, offset: u32, data: &[u8]) {
-        let expected = self.open.as_mut().filter(|value| value.id == id);
-        let Some(value) = expected.filter(|value| value.seen_bytes == offset) else {
-            let sentence =
-                format!("the chunk at byte {offset} of long value {id} follows no chunk before it");
-            self.problem(page, sentence);
-            return;
-        };
-        let end = offset.saturating_add(data.len() as u32);
-        value.seen_bytes = end;
-        value.page = page;
-        let size = value.size_bytes;
-        let full = data.len() == self.chunk_bytes;
-        if end > size || data.is_empty() || (end < size && !full) {
-            let sentence =
-                format!("the chunk at byte {offset} of long value {id} has a wrong length");
-            self.problem(page, sentence);
-        }
-    }
-
-    fn end_value(&mut self) {
-        if let Some(value) = self.open.take()
-            && value.seen_bytes != value.size_bytes
-        {
-            let OpenValue {
-                id,
-                size_bytes,
-                seen_bytes,
-                page,
-            } = value;
-            let sentence = format!("long value {id} has {seen_bytes} of its {size_bytes} bytes");
-            self.problem(page, sentence);
+        if root.references != 1 {
+            let count = root.references;
+            let sentence = format!("long value {id} counts {count} references, not 1");
+            values.problem(page, sentence);
         }
     }
 }

@@ -110,7 +110,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
     pub fn lag_bytes(&self) -> u64 {
         self.shared
             .log
-            .tip()
+            .end()
             .bytes_since(self.shared.position.get())
     }
 

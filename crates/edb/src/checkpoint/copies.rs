@@ -13,7 +13,7 @@ pub(crate) struct CheckpointCopies {
     pub(super) copies: [CopyRead; 2],
 }
 
-/// One copy.
+/// What was read where a copy of the checkpoint is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CopyRead {
     /// All bytes are zero: damaged, or never written.

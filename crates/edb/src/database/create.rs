@@ -71,7 +71,7 @@ impl<D: Directory> Parts<'_, D> {
         let pool = Pool::new(self.handle, self.settings, store, write_ahead);
         self.log_images(&pool, &log);
         let shared = SharedState::new(range.base, header.last_object_id);
-        let begin = log.tip();
+        let begin = log.end();
         let checkpoint_parts = self
             .checkpoint_parts(&pool, &log, &shared, header, LogPosition::START)
             .await?;
@@ -98,7 +98,7 @@ impl<D: Directory> Parts<'_, D> {
             })
             .await?;
         }
-        core.log.make_durable(core.log.tip()).await?;
+        core.log.make_durable(core.log.end()).await?;
         core.pool.flush_all().await?;
         core.pool.sync().await?;
         let attach = TimeAndPosition {

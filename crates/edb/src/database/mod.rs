@@ -86,7 +86,7 @@ impl<D: Directory> Database<D> {
     pub async fn create_table(&self, definition: &TableDefinition) -> Result<Table, EngineError> {
         let core = &self.inner.core;
         let table = core.create_table(definition).await?;
-        let durable = core.log.make_durable(core.log.tip()).await;
+        let durable = core.log.make_durable(core.log.end()).await;
         durable.inspect_err(|error| core.poison(error.clone()))?;
         Ok(table)
     }
@@ -191,13 +191,13 @@ impl<D: Directory> Database<D> {
         let left = core.transactions.borrow().waiting_cleanups();
         assert_eq!(left, 0, "without transactions everything can be cleaned up");
         core.closing.set(true);
-        core.log.make_durable(core.log.tip()).await?;
+        core.log.make_durable(core.log.end()).await?;
         core.pool.flush_all().await?;
         core.pool.sync().await?;
         checkpoint_parts.checkpointer.advance().await?;
         let detach = TimeAndPosition {
             time: core.log.time(),
-            position: HeaderLogPosition::from_stream(core.log.tip().0, core.log.file_size_bytes()),
+            position: HeaderLogPosition::from_stream(core.log.end().0, core.log.file_size_bytes()),
         };
         core.log.close().await?;
         let mark_clean = |header: &mut DatabaseHeader| {

@@ -141,7 +141,7 @@ impl<D: Directory> Parts<'_, D> {
             .await?;
         let attach = TimeAndPosition {
             time: log.time(),
-            position: HeaderLogPosition::from_stream(log.tip().0, log.file_size_bytes()),
+            position: HeaderLogPosition::from_stream(log.end().0, log.file_size_bytes()),
         };
         // From here on what is stored of the versions may be out of date.
         StoredVersions::remove(self.database_directory, self.name).await?;
@@ -168,7 +168,7 @@ impl<D: Directory> Parts<'_, D> {
         for transaction in open.into_iter().skip(skipped) {
             core.roll_back(transaction).await?;
         }
-        core.log.make_durable(core.log.tip()).await?;
+        core.log.make_durable(core.log.end()).await?;
         if !report.was_clean {
             // Pages that the power cut has torn lie repaired in the cache. Whoever reads the disk from
             // here on must not find them torn.

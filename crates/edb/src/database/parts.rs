@@ -231,8 +231,8 @@ impl WriteAhead for LateLog {
             .map_or(LogPosition(u64::MAX), |log| log.durable())
     }
 
-    fn tip(&self) -> LogPosition {
-        self.log().map_or(self.redone.get(), |log| log.tip())
+    fn end(&self) -> LogPosition {
+        self.log().map_or(self.redone.get(), |log| log.end())
     }
 
     fn request(&self, position: LogPosition) {

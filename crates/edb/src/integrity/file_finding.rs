@@ -17,7 +17,7 @@ pub enum FilePart {
         /// Number of the copy, from 1.
         copy: u8,
     },
-    /// A log file.
+    /// A place in a log file.
     Log {
         /// Generation of the log file.
         generation: u32,

@@ -31,7 +31,7 @@ pub enum Contents {
         /// The database time in the page.
         dbtime: u64,
     },
-    /// Nothing but zeros.
+    /// All bytes are zero, as in a page that was never written.
     Zero,
     /// Neither the page nor zeros.
     Damaged,

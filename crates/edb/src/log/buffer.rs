@@ -79,15 +79,15 @@ pub(super) struct LogBuffer {
     closed: VecDeque<Segment>,
     /// The segment that records are added to.
     open: Option<Segment>,
-    tip: LogPosition,
+    end: LogPosition,
 }
 
 impl LogBuffer {
-    /// An empty buffer; the next record goes to `tip` or after.
+    /// An empty buffer; the next record goes to `end` or after.
     pub(super) fn new(
         geometry: Geometry,
         stream: u32,
-        tip: LogPosition,
+        end: LogPosition,
         memory: SegmentMemory,
     ) -> Self {
         Self {
@@ -96,12 +96,12 @@ impl LogBuffer {
             memory,
             closed: VecDeque::new(),
             open: None,
-            tip,
+            end,
         }
     }
 
-    pub(super) fn tip(&self) -> LogPosition {
-        self.tip
+    pub(super) fn end(&self) -> LogPosition {
+        self.end
     }
 
     /// Bytes of segments, the open one included.
@@ -111,36 +111,36 @@ impl LogBuffer {
 
     pub(super) fn append(&mut self, record: &[u8]) -> LogSpan {
         let needed = FRAMING + record.len();
-        self.tip = self.geometry.normalised(self.tip);
-        if self.geometry.room(self.tip) < needed {
+        self.end = self.geometry.normalised(self.end);
+        if self.geometry.room(self.end) < needed {
             self.end_file();
-            self.tip = self.geometry.normalised(self.tip);
+            self.end = self.geometry.normalised(self.end);
         }
         assert!(
-            self.geometry.room(self.tip) >= needed,
+            self.geometry.room(self.end) >= needed,
             "a record of {} bytes does not fit into a log file",
             record.len()
         );
-        let begin = self.tip;
+        let begin = self.end;
         self.put(&framing(record.len()));
         self.put(record);
         LogSpan {
             begin,
-            end: self.tip,
+            end: self.end,
         }
     }
 
     fn put(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            self.tip = self.geometry.normalised(self.tip);
-            let (generation, number, at) = self.geometry.place(self.tip);
+            self.end = self.geometry.normalised(self.end);
+            let (generation, number, at) = self.geometry.place(self.end);
             let memory = &self.memory;
             let segment = self
                 .open
                 .get_or_insert_with(|| Segment::new(memory, generation, number));
             assert!(
                 (segment.generation, segment.number) == (generation, number),
-                "the open segment is the one at the tip"
+                "the open segment is the one at the end of the log"
             );
             let count = bytes.len().min(SEGMENT - at);
             let (now, later) = bytes.split_at(count);
@@ -148,32 +148,32 @@ impl LogBuffer {
                 segment[at..at + count].copy_from_slice(now);
             }
             bytes = later;
-            self.tip = LogPosition(self.tip.0 + count as u64);
+            self.end = LogPosition(self.end.0 + count as u64);
             if at + count == SEGMENT {
                 self.closed.extend(self.open.take());
             }
         }
     }
 
-    /// Marks the end of the file the tip is in; the next record begins the next one. A file whose
+    /// Marks the end of the file the log ends in; the next record begins the next one. A file whose
     /// last segment has been used needs no mark.
     pub(super) fn end_file(&mut self) {
-        let (generation, number, _) = self.geometry.place(self.geometry.normalised(self.tip));
-        if generation != self.tip.generation(self.geometry.file_bytes) {
+        let (generation, number, _) = self.geometry.place(self.geometry.normalised(self.end));
+        if generation != self.end.generation(self.geometry.file_bytes) {
             return; // The last segment is full.
         }
         let open = self.open.take();
         let mut segment = open.unwrap_or_else(|| Segment::new(&self.memory, generation, number));
         segment.file_ends = true;
         self.closed.push_back(segment);
-        self.tip = LogPosition::new(generation + 1, 0, self.geometry.file_bytes);
+        self.end = LogPosition::new(generation + 1, 0, self.geometry.file_bytes);
     }
 
     /// Where the complete segments end: taken without padding, the log becomes durable up to here.
     pub(super) fn closed_end(&self) -> LogPosition {
         match &self.open {
             Some(open) => self.geometry.segment_start(open.generation, open.number),
-            None => self.tip,
+            None => self.end,
         }
     }
 
@@ -181,7 +181,7 @@ impl LogBuffer {
     pub(super) fn pad(&mut self) {
         if let Some(open) = self.open.take() {
             let next = open.number + 1;
-            self.tip = self.geometry.segment_start(open.generation, next);
+            self.end = self.geometry.segment_start(open.generation, next);
             self.closed.push_back(open);
         }
     }

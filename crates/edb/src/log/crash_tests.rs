@@ -86,13 +86,13 @@ async fn session(handle: Handle, log: Log, history: Rc<RefCell<History>>, seed: 
             }
             6 | 7 => {
                 let count = history.borrow().records.len();
-                if log.make_durable(log.tip()).await.is_err() {
+                if log.make_durable(log.end()).await.is_err() {
                     return;
                 }
                 let durable = history.borrow().durable.max(count);
                 history.borrow_mut().durable = durable;
             }
-            8 => log.request(log.tip(), random.random_range(1..3_000_000)),
+            8 => log.request(log.end(), random.random_range(1..3_000_000)),
             _ => handle.sleep_ns(random.random_range(0..1_000_000)).await,
         }
         if random.random_bool(0.05) {

@@ -117,7 +117,7 @@ impl LogCore {
     /// The state of a log whose next record goes to the beginning of `generation`.
     pub(super) fn new(handle: &Handle, settings: &LogSettings, generation: u32) -> Rc<Self> {
         let geometry = Geometry::new(settings.file_bytes());
-        let tip = LogPosition::new(generation, 0, settings.file_bytes());
+        let end = LogPosition::new(generation, 0, settings.file_bytes());
         // Twice the buffer: one half is being filled while the other is being written.
         let slots = (2 * settings.buffer_bytes() / SEGMENT_BYTES + 2) as u32;
         let memory = if settings.with_contents {
@@ -131,8 +131,8 @@ impl LogCore {
             settings: settings.clone(),
             geometry,
             state: RefCell::new(LogState {
-                buffer: LogBuffer::new(geometry, settings.signature.random, tip, memory),
-                durable: tip,
+                buffer: LogBuffer::new(geometry, settings.signature.random, end, memory),
+                durable: end,
                 requested: LogPosition::START,
                 deadline_ns: None,
                 failure: None,
@@ -180,7 +180,7 @@ impl LogCore {
     /// Keeps hashes of the records from now on; where the first of them will begin, or a little before.
     pub(crate) fn start_chain(&self) -> LogPosition {
         let mut state = self.state.borrow_mut();
-        let (from, stream) = (state.buffer.tip(), self.settings.signature.random);
+        let (from, stream) = (state.buffer.end(), self.settings.signature.random);
         state.chain = Some(RecordChain::new(from, self.file_size_bytes(), stream));
         from
     }
@@ -250,7 +250,7 @@ impl LogCore {
     pub fn request(&self, end: LogPosition, within_ns: u64) {
         let mut state = self.state.borrow_mut();
         assert!(
-            end <= state.buffer.tip(),
+            end <= state.buffer.end(),
             "{end} has not been written by anybody"
         );
         if state.durable >= end {
@@ -280,7 +280,7 @@ impl LogCore {
         let state = &mut *self.state.borrow_mut();
         let due = |deadline_ns: &mut u64| *deadline_ns <= self.handle.now_ns();
         if state.closing || state.deadline_ns.take_if(due).is_some() {
-            state.requested = state.buffer.tip();
+            state.requested = state.buffer.end();
         }
         if state.requested > state.durable {
             let pad = state.requested > state.buffer.closed_end();
@@ -328,10 +328,10 @@ impl LogCore {
         state.durable = end;
         state.statistics.writes += 1;
         state.statistics.written_bytes += bytes;
-        let roomy = state.buffer.buffered_bytes() <= self.settings.buffer_bytes();
+        let has_room = state.buffer.buffered_bytes() <= self.settings.buffer_bytes();
         drop(state);
         self.waiters.wake(end);
-        if roomy {
+        if has_room {
             self.admission.notify_all();
         }
         self.advanced.notify_all();
@@ -381,10 +381,10 @@ impl LogCore {
     /// # Errors
     /// If the log has failed.
     pub async fn close(&self) -> Result<(), LogError> {
-        let tip = self.tip();
+        let end = self.end();
         self.state.borrow_mut().closing = true;
         self.writer.raise();
-        let outcome = self.make_durable(tip).await;
+        let outcome = self.make_durable(end).await;
         while !self.is_over() || self.readers.get() > 0 {
             self.advanced.notified().await;
         }
@@ -408,8 +408,8 @@ impl LogCore {
 
     /// Where the next record will begin, or a little before.
     #[must_use]
-    pub fn tip(&self) -> LogPosition {
-        self.state.borrow().buffer.tip()
+    pub fn end(&self) -> LogPosition {
+        self.state.borrow().buffer.end()
     }
 
     /// The file being written.

@@ -13,9 +13,9 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     /// One pass from the oldest change on. Says whether work remains.
     fn flush_pass(self: &Rc<Self>) -> bool {
         let settings = &self.core.limits.settings;
-        let tip = self.write_ahead.tip();
+        let end = self.write_ahead.end();
         let file_bytes = settings.engine.log_file_size.bytes();
-        let goal = tip
+        let goal = end
             .0
             .saturating_sub(settings.engine.checkpoint_depth.bytes());
         let preferred = LogPosition(goal - goal % file_bytes);
@@ -23,7 +23,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         let Some(oldest) = oldest.filter(|&oldest| oldest < preferred) else {
             return false;
         };
-        let most_writes = self.core.limits.flusher_writes(tip.bytes_since(oldest));
+        let most_writes = self.core.limits.flusher_writes(end.bytes_since(oldest));
         self.write_older_than(preferred, most_writes);
         true
     }
@@ -58,7 +58,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     }
 
     pub(super) async fn flush_all(self: &Rc<Self>) -> Result<(), PoolError> {
-        let target = self.write_ahead.tip();
+        let target = self.write_ahead.end();
         self.write_ahead
             .make_durable(target)
             .await
@@ -76,9 +76,9 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 progress.await;
             } else {
                 // Every page left was changed since: it waits for the log.
-                let tip = self.write_ahead.tip();
+                let end = self.write_ahead.end();
                 self.write_ahead
-                    .make_durable(tip)
+                    .make_durable(end)
                     .await
                     .map_err(PoolError::Log)?;
             }

@@ -69,7 +69,7 @@ pub trait WriteAhead: 'static {
     fn durable(&self) -> LogPosition;
 
     /// Where the next record will begin.
-    fn tip(&self) -> LogPosition;
+    fn end(&self) -> LogPosition;
 
     /// Asks for the log to become durable up to `position` soon; does not wait.
     fn request(&self, position: LogPosition);
@@ -83,8 +83,8 @@ impl WriteAhead for Log {
         LogCore::durable(self)
     }
 
-    fn tip(&self) -> LogPosition {
-        LogCore::tip(self)
+    fn end(&self) -> LogPosition {
+        LogCore::end(self)
     }
 
     fn request(&self, position: LogPosition) {

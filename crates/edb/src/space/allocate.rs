@@ -96,8 +96,9 @@ fn grow(step: &mut Step<'_>, root: u32, least: u32) -> Result<(), Need> {
     let largest = LARGEST_GROWTH_PAGES.min(step.extension_pages());
     let wanted = (last * 2).clamp(LEAST_GROWTH_PAGES, largest.max(LEAST_GROWTH_PAGES));
     // New extents mostly lie beyond all others; a full last leaf means that splits are near.
-    let roomy = has_room(step, owned, u32::MAX)? && has_room(step, owned + 1, u32::MAX)?;
-    let pages = if roomy {
+    let has_room_for_splits =
+        has_room(step, owned, u32::MAX)? && has_room(step, owned + 1, u32::MAX)?;
+    let pages = if has_room_for_splits {
         wanted.max(least)
     } else {
         wanted.max(least + SPLIT_EXTENT_PAGES)

@@ -76,7 +76,7 @@ impl<D: Directory> Core<D> {
         {
             let mut transactions = self.transactions.borrow_mut();
             transactions.purge();
-            transactions.take_up_again(self.log.tip());
+            transactions.take_up_again(self.log.end());
         }
         self.clean_up().await
     }
@@ -105,7 +105,7 @@ impl<D: Directory> Core<D> {
         result: Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let mut transactions = self.transactions.borrow_mut();
-        transactions.release_after(cleanup.begin, self.log.tip());
+        transactions.release_after(cleanup.begin, self.log.end());
         match &result {
             Ok(()) => {}
             Err(EngineError::Page(error)) => {

@@ -325,10 +325,10 @@ impl Transactions {
         }
     }
 
-    /// Queues the nodes that were set aside once more. `tip` is where the log ends.
-    pub(crate) fn take_up_again(&mut self, tip: LogPosition) {
+    /// Queues the nodes that were set aside once more. `end` is where the log ends.
+    pub(crate) fn take_up_again(&mut self, end: LogPosition) {
         for (tree, key) in std::mem::take(&mut self.set_aside) {
-            self.push_cleanup(tree, key, tip);
+            self.push_cleanup(tree, key, end);
         }
     }
 }

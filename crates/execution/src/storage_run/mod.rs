@@ -92,7 +92,7 @@ pub fn outcome(result: RunResult, recorded: Recorded, storage: Result<String, Er
     Outcome {
         result,
         directory: recorded.directory,
-        unwritten: recorded.trouble.map(|error| error.to_string()),
+        unwritten: recorded.first_error.map(|error| error.to_string()),
         storage: Some(storage),
     }
 }

@@ -69,7 +69,7 @@ impl Witnessed {
             acknowledged: Some(delivery.acknowledged),
             missed: Some(delivery.missed),
             interruptions: Some(delivery.interruptions),
-            trouble: delivery.trouble.unwrap_or_default(),
+            last_error: delivery.last_error.unwrap_or_default(),
         });
     }
 }
@@ -77,12 +77,12 @@ impl Witnessed {
 /// What the witness has, as a sentence, and whether that is everything.
 fn describe(delivery: &Delivery, address: &str) -> (String, bool) {
     let acknowledged = counted(delivery.acknowledged, "transaction");
-    let trouble = delivery.trouble.as_deref().unwrap_or_default();
+    let last_error = delivery.last_error.as_deref().unwrap_or_default();
     if delivery.missed == 0 {
         let interrupted = match delivery.interruptions {
             0 => String::new(),
             times => format!(
-                " The connection was lost {} and made again ({trouble}).",
+                " The connection was lost {} and made again ({last_error}).",
                 units::count(times, "time")
             ),
         };
@@ -94,7 +94,7 @@ fn describe(delivery: &Delivery, address: &str) -> (String, bool) {
     }
     let missed = counted(delivery.missed, "transaction");
     let sentence = format!(
-        "The witness at {address} has acknowledged {acknowledged} and misses {missed} ({trouble}): an \
+        "The witness at {address} has acknowledged {acknowledged} and misses {missed} ({last_error}): an \
          audit covers only what it has acknowledged."
     );
     (sentence, false)

@@ -35,10 +35,10 @@ impl<D: Directory> Core<D> {
                 return Ok(());
             };
             let result = self.change(cleanup.node, Change::Remove).await;
-            let tip = self.log.tip();
+            let end = self.log.end();
             self.transactions
                 .borrow_mut()
-                .release_after(cleanup.begin, tip);
+                .release_after(cleanup.begin, end);
             result?;
             self.handle.yield_now().await;
         }

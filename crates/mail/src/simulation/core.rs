@@ -1,7 +1,6 @@
 //! What all parts of a simulated database share, and the loop of every operation: fetch what is
 //! missing, then log and change in one step, as in the engine.
 
-use super::pages::SimulatedPages;
 use super::record::{self, Undo};
 use super::replaced::LongValueIds;
 use super::shape::{Change, Node, PageList, Shape, StepWork};
@@ -10,7 +9,7 @@ use super::transactions::{SimulatedTransaction, Transactions, Update};
 use edb::log::Log;
 use edb::pool::{PageRef, Pool};
 use edb::position::{LogSpan, PageNumber};
-use edb::store::FileStore;
+use edb::store::{ContentlessStore, FileStore};
 use edb::{EngineError, EngineSettings};
 use runtime::sync::{Notify, Semaphore};
 use runtime::{Directory, Handle};
@@ -24,7 +23,7 @@ static NOTHING: [u8; 1 << 17] = [0; 1 << 17];
 pub(crate) struct Core<D: Directory> {
     pub(crate) handle: Handle,
     pub(crate) settings: EngineSettings,
-    pub(crate) pool: Pool<(), SimulatedPages<D::File>>,
+    pub(crate) pool: Pool<(), ContentlessStore<D::File>>,
     pub(crate) log: Log,
     /// For what the pool does not do: headers, and growth of the file.
     pub(crate) file: FileStore<D::File>,

@@ -11,8 +11,9 @@
 //!   one with random keys (the index); [`levels`] the internal pages above either.
 //! - [`shape`] is all trees of a database as the bulk builder leaves them.
 //! - [`transactions`] knows snapshots, conflicts and what is to be cleaned up.
-//! - [`pages`] is the database file, [`core`] the loop of every operation, [`operations`] what rows
-//!   ask of it, [`cleanup`] the removal of deleted nodes, [`growth`] the file's extension.
+//! - [`edb::store::ContentlessStore`] is the database file, [`core`] the loop of every operation,
+//!   [`operations`] what rows ask of it, [`cleanup`] the removal of deleted nodes, [`growth`] the
+//!   file's extension.
 //! - [`store`] and [`host`] put it behind the interfaces of the workload. It runs on any
 //!   [`runtime::Directory`].
 //!
@@ -28,7 +29,6 @@ pub mod host;
 pub(crate) mod levels;
 pub(crate) mod open;
 pub(crate) mod operations;
-pub(crate) mod pages;
 pub(crate) mod record;
 pub(crate) mod replaced;
 pub(crate) mod scan;

@@ -2,7 +2,6 @@
 
 use super::core::Core;
 use super::geometry::Geometry;
-use super::pages::SimulatedPages;
 use super::replaced::LongValueIds;
 use super::shape::Shape;
 use super::transactions::Transactions;
@@ -13,7 +12,7 @@ use edb::log::{Log, LogSettings};
 use edb::maintenance::{MaintenanceScan, ScanTarget};
 use edb::pool::{PageError, Pool};
 use edb::position::LogPosition;
-use edb::store::FileStore;
+use edb::store::{ContentlessStore, FileStore};
 use edb::{EngineError, EngineSettings};
 use runtime::sync::{Notify, Semaphore};
 use runtime::{Directory, Handle, IoObserver};
@@ -24,7 +23,7 @@ use std::rc::{Rc, Weak};
 const SIMULATED_ORIGIN_MS: u64 = 1_356_998_400_000;
 
 type SimulatedCheckpointer<D> =
-    Checkpointer<(), SimulatedPages<<D as Directory>::File>, <D as Directory>::File>;
+    Checkpointer<(), ContentlessStore<<D as Directory>::File>, <D as Directory>::File>;
 
 /// An open database. It ends when the last holder drops it.
 pub(crate) struct OpenSimulation<D: Directory> {
@@ -57,7 +56,7 @@ impl<D: Directory> Opening<'_, D> {
         );
         let log = self.new_log().await?;
         let observer = || Rc::clone(&self.observer);
-        let pages = SimulatedPages::new(handle, self.file.clone(), settings, observer());
+        let pages = ContentlessStore::new(handle, self.file.clone(), settings, observer());
         let write_ahead = Rc::new(log.clone());
         let pool = Pool::new(handle, settings, pages, write_ahead);
         let store = FileStore::new(handle, self.file.clone(), settings, observer());
@@ -148,7 +147,7 @@ impl<D: Directory> OpenSimulation<D> {
     async fn close_cleanly(&self) -> Result<(), EngineError> {
         let core = &self.core;
         core.clean_up().await?;
-        core.log.make_durable(core.log.tip()).await?;
+        core.log.make_durable(core.log.end()).await?;
         core.pool.flush_all().await?;
         core.pool.sync().await?;
         self.checkpointer.advance().await?;

@@ -58,7 +58,7 @@ cause_ids! {
     CpuSteal,
     /// There was too little memory.
     MemoryPressure,
-    /// The machine swapped.
+    /// The host moved memory to its swap space and back.
     Swapping,
     /// Sessions of the database waited for locks.
     LockWaits,

@@ -182,7 +182,7 @@ pub struct ServerIo {
 pub struct ServerFileIo {
     /// As the server names it: process and object, or kind of files.
     pub name: String,
-    /// Number of reads.
+    /// Read requests that the server made.
     pub reads: u64,
     /// Average time of a read; null when the server does not time it.
     pub average_read_ms: Option<f64>,

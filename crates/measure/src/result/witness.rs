@@ -18,6 +18,8 @@ pub struct WitnessResult {
     pub missed: Option<u64>,
     /// Times that the connection was lost or could not be made again; null until the run has ended.
     pub interruptions: Option<u64>,
-    /// What went wrong last, as a part of a sentence; empty when nothing did.
-    pub trouble: String,
+    /// What went wrong last in the exchange with the witness, as a part of a sentence; empty when nothing
+    /// did.
+    #[serde(alias = "trouble")]
+    pub last_error: String,
 }

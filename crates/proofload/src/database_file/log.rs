@@ -12,7 +12,7 @@ use super::open::directory_of;
 /// The log files of a database.
 #[derive(Clone, Debug)]
 pub struct LogFiles {
-    /// Where they are.
+    /// The directory that they are in.
     pub directory: PathBuf,
     /// What each says of itself.
     pub files: Vec<LogFileFacts>,

@@ -52,7 +52,7 @@ pub struct FileInfo {
 pub struct FileCheck {
     /// The file or device.
     pub path: PathBuf,
-    /// The findings.
+    /// What is damaged, and what was counted.
     pub report: CheckReport,
 }
 

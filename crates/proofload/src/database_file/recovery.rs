@@ -18,7 +18,7 @@ use super::{DatabaseFile, DatabaseFileError, lock};
 /// What a recovery has done.
 #[derive(Clone, Debug)]
 pub struct Recovery {
-    /// The database file.
+    /// The file of the database that was recovered.
     pub path: PathBuf,
     /// The log that was applied; `None` where the database had been closed properly, and nothing was done.
     pub applied: Option<AppliedLog>,

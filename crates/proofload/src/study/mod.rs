@@ -115,8 +115,8 @@ impl Prepared {
         for (task, run) in self.tasks.iter().zip(runs) {
             let outcome = studies.iter_mut().find(|one| one.named.name == task.study);
             if let (Some(outcome), Some(run)) = (outcome, run) {
-                if let Some(trouble) = trouble(&run.result) {
-                    observer.event(Event::Note(&format!("{}: {trouble}", task.title())));
+                if let Some(problem) = problem(&run.result) {
+                    observer.event(Event::Note(&format!("{}: {problem}", task.title())));
                 }
                 outcome.take(task, run, !options.no_blind);
             }
@@ -257,8 +257,8 @@ fn is_unsteady(result: &RunResult) -> bool {
     required && steady != Some(true)
 }
 
-/// What spoils a case, in a sentence; `None` when nothing does.
-fn trouble(result: &RunResult) -> Option<String> {
+/// What is wrong with the result of a case, in a sentence; `None` when nothing is.
+fn problem(result: &RunResult) -> Option<String> {
     match result.verdict {
         Verdict::Error => Some(result.verdict_reason.clone()),
         _ if is_unsteady(result) => Some("Not steady.".to_owned()),

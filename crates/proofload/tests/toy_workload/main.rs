@@ -9,6 +9,7 @@ mod host;
 use std::sync::Arc;
 
 use config::{ByteSize, ConfigError, Format, Layers, settings, within};
+#[cfg(feature = "host")]
 use execution::RunnableWorkload;
 #[cfg(feature = "host")]
 use execution::storage_run::{PlannedWork, RunRequest, StorageRun, TargetRun, own, wall_clock};
@@ -86,8 +87,8 @@ static REGISTRY: Registry = Registry {
     },
 };
 
+#[cfg(feature = "host")]
 impl RunnableWorkload for ToyWorkload {
-    #[cfg(feature = "host")]
     fn prepare_run(
         &self,
         request: &RunRequest,

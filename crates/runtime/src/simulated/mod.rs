@@ -13,8 +13,8 @@
 //!
 //! [`SimulatedDisk::crash`] loses power at any instant, [`SimulatedDisk::reopen`] brings the disk
 //! back as it then looks, and [`SimulatedDisk::crashed_copy`] shows what could be left without
-//! disturbing the run. [`Fault`]s make chosen requests fail, lie or cut the power. Every random
-//! choice comes from a seed.
+//! disturbing the run. [`Fault`]s make chosen requests fail, lie or cut the power. All random
+//! numbers come from a seed.
 //!
 //! Inside: `content` holds bytes, `state` what is pending, `crash` decides what is left, `disk`
 //! lets time pass, `file` speaks the traits, `short_write` ends writes on a full disk, and `wrong` keeps

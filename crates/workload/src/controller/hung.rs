@@ -92,8 +92,8 @@ mod tests {
     use runtime::simulated::{Fault, FaultEffect};
     use runtime::{Buffer, Directory, File, IoOperation, Runtime, SimulatedDisk, SimulatedOptions};
 
-    /// The reports of two minutes in which one read takes `by_ns` longer.
-    fn reports(by_ns: u64) -> Vec<HungReport> {
+    /// The reports of two minutes in which one read takes `by_ns` longer, with this limit.
+    fn reports(limit_ns: u64, by_ns: u64) -> Vec<HungReport> {
         let runtime = Runtime::virtual_clock();
         let handle = runtime.handle();
         let disk = SimulatedDisk::new(&handle, SimulatedOptions::default());
@@ -109,7 +109,7 @@ mod tests {
                     result.unwrap();
                 }
             });
-            let watch = HungWatch::new(30 * SECOND_NS);
+            let watch = HungWatch::new(limit_ns);
             let mut reports = Vec::new();
             for _ in 0..12_000 {
                 handle.sleep_ns(10_000_000).await;
@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn a_request_is_reported_while_it_hangs_and_when_it_is_answered() {
-        assert_eq!(reports(29 * SECOND_NS), []);
-        let reports = reports(60 * SECOND_NS);
+        assert_eq!(reports(30 * SECOND_NS, 29 * SECOND_NS), []);
+        let reports = reports(30 * SECOND_NS, 60 * SECOND_NS);
         let (last, hanging) = reports.split_last().unwrap();
         assert!((28..=31).contains(&hanging.len()), "{}", hanging.len());
         for report in hanging {
@@ -146,7 +146,12 @@ mod tests {
 
     #[test]
     fn a_request_that_is_never_answered_is_reported_all_the_time() {
-        let reports = reports(u64::MAX);
+        let reports = reports(30 * SECOND_NS, u64::MAX);
         assert!(reports.len() > 80 && reports.iter().all(|one| one.hanging.len() == 1));
+    }
+    #[test]
+    fn the_limit_decides_which_requests_are_reported() {
+        let is_reported = |limit_s| !reports(limit_s * SECOND_NS, 20 * SECOND_NS).is_empty();
+        assert_eq!([5, 15, 25].map(is_reported), [true, true, false]);
     }
 }

@@ -28,7 +28,7 @@ pub struct PhaseSpans {
 }
 
 impl PhaseSpans {
-    /// A phase begins.
+    /// Notes when a phase begins.
     pub fn begin(&mut self, phase: Phase, now_ns: u64) {
         self.open = Some((phase, now_ns));
     }

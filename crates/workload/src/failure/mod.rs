@@ -218,7 +218,7 @@ impl Failure {
         failure
     }
 
-    /// Nothing more can be written after it, unless the only trouble is that no space is left.
+    /// Nothing more can be written after it, unless the only fault is that no space is left.
     fn halt(&mut self) {
         if self.kind != FailureKind::OutOfSpace {
             self.kind = FailureKind::Halted;

@@ -42,17 +42,7 @@ pub(super) fn by_code(code: u64, message: String, what: &str) -> DatabaseError {
         1040 | 1053 | 1077 | 1079 | 1152 | 1158..=1161 | 1203 | 1317 | 1927 => {
             DatabaseError::Unavailable(message)
         }
-        _ => {
-            let (statement, message) = (what.to_owned(), format!("{message} [{code}]"));
-            match server_side(code) {
-                Some(cause) => DatabaseError::ServerSide {
-                    cause,
-                    statement,
-                    message,
-                },
-                None => DatabaseError::Failed { statement, message },
-            }
-        }
+        _ => DatabaseError::failed_by(server_side(code), what, format!("{message} [{code}]")),
     }
 }
 

@@ -1,7 +1,6 @@
 //! A MariaDB or MySQL server as a [`Database`].
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::connection::Connection;
 use super::loader::MariaDbLoader;
@@ -49,7 +48,6 @@ pub struct MariaDb {
     address: Address,
     /// The database that holds the data set.
     database_name: String,
-    answer_timeout: Duration,
 }
 
 impl MariaDb {
@@ -70,15 +68,7 @@ impl MariaDb {
         Ok(Self {
             address: address.clone(),
             database_name: database_name.to_owned(),
-            answer_timeout: ANSWER_TIMEOUT,
         })
-    }
-
-    /// With another timeout for answers.
-    #[must_use]
-    pub fn with_answer_timeout(mut self, timeout: Duration) -> Self {
-        self.answer_timeout = timeout;
-        self
     }
 
     /// The name of the database that holds the data set, or will.
@@ -100,7 +90,7 @@ impl MariaDb {
     pub fn connect_for_sql(&self) -> Result<Connection, DatabaseError> {
         let mut connection =
             Connection::open(&self.address, Some(&self.database_name), CONNECT_TIMEOUT)?;
-        connection.set_timeout(Some(self.answer_timeout))?;
+        connection.set_timeout(Some(ANSWER_TIMEOUT))?;
         Ok(connection)
     }
 

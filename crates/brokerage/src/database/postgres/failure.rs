@@ -55,17 +55,7 @@ pub(super) fn by_code(code: &str, message: String, what: &str) -> DatabaseError 
         _ if code.starts_with("57P") || code.starts_with("08") => {
             DatabaseError::Unavailable(message)
         }
-        _ => {
-            let (statement, message) = (what.to_owned(), format!("{message} [{code}]"));
-            match server_side(code) {
-                Some(cause) => DatabaseError::ServerSide {
-                    cause,
-                    statement,
-                    message,
-                },
-                None => DatabaseError::Failed { statement, message },
-            }
-        }
+        _ => DatabaseError::failed_by(server_side(code), what, format!("{message} [{code}]")),
     }
 }
 

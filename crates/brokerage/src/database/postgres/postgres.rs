@@ -1,7 +1,6 @@
 //! A PostgreSQL server as a [`Database`].
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use postgres_protocol::escape::{escape_identifier, escape_literal};
 
@@ -58,7 +57,6 @@ pub struct Postgres {
     entry_database: String,
     /// The database that holds the data set.
     database_name: String,
-    answer_timeout: Duration,
 }
 
 impl Postgres {
@@ -81,15 +79,7 @@ impl Postgres {
                 DATABASE.to_owned()
             },
             entry_database,
-            answer_timeout: ANSWER_TIMEOUT,
         })
-    }
-
-    /// With another timeout for answers.
-    #[must_use]
-    pub fn with_answer_timeout(mut self, timeout: Duration) -> Self {
-        self.answer_timeout = timeout;
-        self
     }
 
     /// The name of the database that holds the data set, or will.
@@ -104,7 +94,7 @@ impl Postgres {
     /// The server is not reachable, or refuses us.
     pub fn connect_for_sql(&self) -> Result<Connection, DatabaseError> {
         let mut connection = Connection::open(&self.address, &self.database_name, CONNECT_TIMEOUT)?;
-        connection.set_timeout(Some(self.answer_timeout))?;
+        connection.set_timeout(Some(ANSWER_TIMEOUT))?;
         Ok(connection)
     }
 
@@ -207,7 +197,7 @@ impl Database for Postgres {
 
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
         let mut session = Connection::session(&self.address, &self.database_name, CONNECT_TIMEOUT)?;
-        session.set_timeout(Some(self.answer_timeout))?;
+        session.set_timeout(Some(ANSWER_TIMEOUT))?;
         Ok(Box::new(session))
     }
 

@@ -3,7 +3,7 @@
 
 pub(super) mod statements;
 
-use super::batch::{Batch, Transaction, ask, values};
+use super::batch::{Answer, Batch, Transaction, ask, values};
 use crate::dataset::rates::COUNTRY_RATES;
 use crate::dataset::trading_calendar;
 use crate::error::DatabaseError;
@@ -122,8 +122,6 @@ pub async fn run(
             at_once(session, input, &say::ADDRESS_OF_COMPANY, number(*company)).await
         }
         Input::Company(company) => at_once(session, input, &say::COMPANY, number(*company)).await,
-        Input::Customer(customer) => email(session, input, *customer).await,
-        Input::TaxRateOfCustomer(customer) => tax_rate_of(session, input, *customer).await,
         Input::DailyMarket {
             symbol,
             day_of_thirty,
@@ -132,15 +130,17 @@ pub async fn run(
             let parameters = values![symbol.as_str(), *day_of_thirty, *more].to_vec();
             at_once(session, input, &say::DAYS, parameters).await
         }
-        Input::Exchanges(now_ms) => exchanges(session, input, *now_ms).await,
-        Input::Reports(company) => reports(session, input, *company).await,
         Input::News(company) => at_once(session, input, &say::NEWS, number(*company)).await,
         Input::Security(symbol) => {
             let parameters = values![symbol.as_str()].to_vec();
             at_once(session, input, &say::SECURITY, parameters).await
         }
-        Input::TaxRate(id) => tax_name(session, input, id).await,
-        Input::WatchList(customer) => watch_list(session, input, *customer).await,
+        Input::Customer(_)
+        | Input::TaxRateOfCustomer(_)
+        | Input::Exchanges(_)
+        | Input::Reports(_)
+        | Input::TaxRate(_)
+        | Input::WatchList(_) => after_reading(session, input).await,
     }
 }
 
@@ -162,194 +162,166 @@ async fn at_once(
     })
 }
 
-/// Writes the new values.
-async fn change(
-    mut transaction: Transaction<'_>,
-    input: &Input,
-    changes: Vec<(&'static Statement, Vec<Value>)>,
+/// What a round changes once it has read the rows.
+#[derive(Default)]
+struct Changes {
+    calls: Vec<Call>,
     now: Vec<String>,
+}
+
+impl Changes {
+    fn one(statement: &'static Statement, parameters: &[Value], now: String) -> Self {
+        let mut changes = Self::default();
+        changes.add(statement, parameters, now);
+        changes
+    }
+
+    fn add(&mut self, statement: &'static Statement, parameters: &[Value], now: String) {
+        self.calls.push(Call {
+            statement,
+            parameters: parameters.to_vec(),
+        });
+        self.now.push(now);
+    }
+}
+
+/// Reads the rows, and changes them to what follows from that.
+async fn after_reading(
+    session: &mut dyn Session,
+    input: &Input,
 ) -> Result<DataMaintenance, DatabaseError> {
+    let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
+    let mut batch = Batch::new();
+    batch.add_call(input.query());
+    let answers = transaction.run(batch).await?;
+    let read = answers.of(0);
+    let changes = match input {
+        Input::Customer(customer) => email(read, *customer)?,
+        Input::TaxRateOfCustomer(customer) => tax_rate_of(read, *customer)?,
+        Input::Exchanges(now_ms) => exchanges(read, *now_ms)?,
+        Input::Reports(company) => reports(read, *company)?,
+        Input::TaxRate(id) => tax_name(read, id)?,
+        Input::WatchList(customer) => {
+            let watched = watched_in_the_middle(read, *customer)?;
+            watch_list(&mut transaction, watched).await?
+        }
+        Input::Permissions(_)
+        | Input::AddressOfCustomer(_)
+        | Input::AddressOfCompany(_)
+        | Input::Company(_)
+        | Input::DailyMarket { .. }
+        | Input::News(_)
+        | Input::Security(_) => Changes::default(),
+    };
     let mut batch = Batch::new();
     let calls: Vec<usize> = changes
+        .calls
         .into_iter()
-        .map(|(statement, parameters)| batch.add_all(statement, parameters))
+        .map(|call| batch.add_call(call))
         .collect();
     let found = batch.add_call(input.query());
     let answers = transaction.commit(batch).await?;
     let changed = calls.into_iter().map(|call| answers.of(call).changed());
     Ok(DataMaintenance {
         changed: changed.sum(),
-        now,
+        now: changes.now,
         content: answers.of(found).content(),
     })
 }
 
 /// Moves the address from one mail provider to the other and back.
-async fn email(
-    session: &mut dyn Session,
-    input: &Input,
-    customer: i64,
-) -> Result<DataMaintenance, DatabaseError> {
+fn email(read: Answer<'_>, customer: i64) -> Result<Changes, DatabaseError> {
     const PROVIDERS: [&str; 2] = ["letterbox.example", "pigeonhole.example"];
-    let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
-    let mut batch = Batch::new();
-    batch.add(&say::EMAIL, values![customer]);
-    let answers = transaction.run(batch).await?;
-    let old = answers.of(0).one()?.find_str(0)?.unwrap_or_default();
+    let old = read.one()?.find_str(0)?.unwrap_or_default();
     let (person, provider) = old.split_once('@').unwrap_or((old, ""));
     let other = usize::from(provider == PROVIDERS[0]);
     // The column holds 50 characters.
     let person: String = person.chars().take(30).collect();
     let new = format!("{person}@{}", PROVIDERS[other]);
-    let changes = values![customer, new.as_str()].to_vec();
-    change(
-        transaction,
-        input,
-        vec![(&say::CHANGE_EMAIL, changes)],
-        vec![new],
-    )
-    .await
+    let parameters = values![customer, new.as_str()];
+    Ok(Changes::one(&say::CHANGE_EMAIL, &parameters, new))
 }
 
 /// Sets the next country's tax rate.
-async fn tax_rate_of(
-    session: &mut dyn Session,
-    input: &Input,
-    customer: i64,
-) -> Result<DataMaintenance, DatabaseError> {
-    let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
-    let mut batch = Batch::new();
-    batch.add(&say::TAX_RATES, values![customer]);
-    let answers = transaction.run(batch).await?;
-    let rates = answers.of(0).collect(|row| row.text(0))?;
+fn tax_rate_of(read: Answer<'_>, customer: i64) -> Result<Changes, DatabaseError> {
+    let rates = read.collect(|row| row.text(0))?;
     let country = rates.iter().find_map(|rate| {
         let number = rate.strip_prefix('C')?.parse::<u32>().ok()?;
         Some((rate, number))
     });
     let Some((old, number)) = country else {
         let problem = format!("customer {customer} pays taxes in no country");
-        return Err(answers.of(0).failed(problem));
+        return Err(read.failed(problem));
     };
     let new = format!("C{:03}", number % COUNTRY_RATES + 1);
-    let changes = values![customer, old.as_str(), new.as_str()].to_vec();
-    change(
-        transaction,
-        input,
-        vec![(&say::CHANGE_TAX_RATE, changes)],
-        vec![new],
-    )
-    .await
+    let parameters = values![customer, old.as_str(), new.as_str()];
+    Ok(Changes::one(&say::CHANGE_TAX_RATE, &parameters, new))
 }
 
 /// Writes the time of its description into every exchange.
-async fn exchanges(
-    session: &mut dyn Session,
-    input: &Input,
-    now_ms: i64,
-) -> Result<DataMaintenance, DatabaseError> {
+fn exchanges(read: Answer<'_>, now_ms: i64) -> Result<Changes, DatabaseError> {
     const MARK: &str = " (described anew at ";
-    let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
-    let mut batch = Batch::new();
-    batch.add(&say::EXCHANGES, []);
-    let answers = transaction.run(batch).await?;
-    let (mut changes, mut now) = (Vec::new(), Vec::new());
-    for row in answers.of(0).all() {
+    let mut changes = Changes::default();
+    for row in read.all() {
         let old = row.text(1)?;
         let kept = old.find(MARK).map_or(old.as_str(), |mark| &old[..mark]);
         let kept: String = kept.chars().take(100).collect();
         let new = format!("{kept}{MARK}{now_ms})");
-        let parameters = values![row.text(0)?, new.as_str()].to_vec();
-        changes.push((&say::CHANGE_EXCHANGE, parameters));
-        now.push(new);
+        let parameters = values![row.text(0)?, new.as_str()];
+        changes.add(&say::CHANGE_EXCHANGE, &parameters, new);
     }
-    change(transaction, input, changes, now).await
+    Ok(changes)
 }
 
 /// Moves the quarters by a day, forwards and backwards in turn.
-async fn reports(
-    session: &mut dyn Session,
-    input: &Input,
-    company: i64,
-) -> Result<DataMaintenance, DatabaseError> {
-    let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
-    let mut batch = Batch::new();
-    batch.add(&say::REPORTS, values![company]);
-    let answers = transaction.run(batch).await?;
-    let row = answers.of(0).first()?;
+fn reports(read: Answer<'_>, company: i64) -> Result<Changes, DatabaseError> {
+    let row = read.first()?;
     let (year, quarter) = (row.integer(0)?, row.integer(1)?);
     let report = (year - trading_calendar::quarter(0).0) * 4 + quarter - 1;
     let (_, _, first_day) = trading_calendar::quarter(u32::try_from(report).unwrap_or(0));
     let by_days = if row.integer(2)? == first_day { 1 } else { -1 };
-    let changes = values![company, by_days].to_vec();
-    change(
-        transaction,
-        input,
-        vec![(&say::CHANGE_REPORTS, changes)],
-        vec![by_days.to_string()],
-    )
-    .await
+    let parameters = values![company, by_days];
+    let now = by_days.to_string();
+    Ok(Changes::one(&say::CHANGE_REPORTS, &parameters, now))
 }
 
 /// Appends the word "rate" to the name, or removes it.
-async fn tax_name(
-    session: &mut dyn Session,
-    input: &Input,
-    id: &str,
-) -> Result<DataMaintenance, DatabaseError> {
+fn tax_name(read: Answer<'_>, id: &str) -> Result<Changes, DatabaseError> {
     const WORD: &str = " rate";
-    let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
-    let mut batch = Batch::new();
-    batch.add(&say::TAX_NAME, values![id]);
-    let answers = transaction.run(batch).await?;
-    let old = answers.of(0).one()?.text(0)?;
+    let old = read.one()?.text(0)?;
     let new = match old.strip_suffix(WORD) {
         Some(without) => without.to_owned(),
         // The column holds 50 characters.
         None => old.chars().take(45).chain(WORD.chars()).collect(),
     };
-    let changes = values![id, new.as_str()].to_vec();
-    change(
-        transaction,
-        input,
-        vec![(&say::CHANGE_TAX_NAME, changes)],
-        vec![new],
-    )
-    .await
+    let parameters = values![id, new.as_str()];
+    Ok(Changes::one(&say::CHANGE_TAX_NAME, &parameters, new))
 }
 
-/// Replaces the security in the middle of the list by the next one that is not on it.
+/// The watch list of a customer, and the security in the middle of it.
+fn watched_in_the_middle(read: Answer<'_>, customer: i64) -> Result<(i64, String), DatabaseError> {
+    let mut watched = read.collect(|row| Ok((row.integer(0)?, row.text(1)?)))?;
+    if watched.is_empty() {
+        return Err(read.failed(format!("customer {customer} watches nothing")));
+    }
+    Ok(watched.swap_remove(watched.len() / 2))
+}
+
+/// Replaces the security by the next one that is not on the list.
 async fn watch_list(
-    session: &mut dyn Session,
-    input: &Input,
-    customer: i64,
-) -> Result<DataMaintenance, DatabaseError> {
-    let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
-    let mut batch = Batch::new();
-    batch.add(&say::WATCHED, values![customer]);
-    let answers = transaction.run(batch).await?;
-    let watched = answers
-        .of(0)
-        .collect(|row| Ok((row.integer(0)?, row.text(1)?)))?;
-    let Some((list, old)) = watched.get(watched.len() / 2) else {
-        let problem = format!("customer {customer} watches nothing");
-        return Err(answers.of(0).failed(problem));
-    };
+    transaction: &mut Transaction<'_>,
+    (list, old): (i64, String),
+) -> Result<Changes, DatabaseError> {
     let mut batch = Batch::new();
     // After the old one, or else from the beginning.
-    batch.add(&say::NOT_WATCHED, values![*list, old.as_str()]);
-    batch.add(&say::NOT_WATCHED, values![*list, ""]);
+    batch.add(&say::NOT_WATCHED, values![list, old.as_str()]);
+    batch.add(&say::NOT_WATCHED, values![list, ""]);
     let answers = transaction.run(batch).await?;
     let new = answers.of(0).find().or_else(|| answers.of(1).find());
     let Some(new) = new.map(|row| row.text(0)).transpose()? else {
         // The customer watches every security.
-        return change(transaction, input, Vec::new(), Vec::new()).await;
+        return Ok(Changes::default());
     };
-    let changes = values![*list, old.as_str(), new.as_str()].to_vec();
-    change(
-        transaction,
-        input,
-        vec![(&say::CHANGE_WATCHED, changes)],
-        vec![new],
-    )
-    .await
+    let parameters = values![list, old.as_str(), new.as_str()];
+    Ok(Changes::one(&say::CHANGE_WATCHED, &parameters, new))
 }

@@ -117,7 +117,7 @@ impl PageStore<()> for EmptyStore {
 /// A log that is durable as far as the test says.
 #[derive(Default)]
 struct TestLog {
-    tip: Cell<u64>,
+    end: Cell<u64>,
     durable: Cell<u64>,
     requests: Cell<u64>,
 }
@@ -127,8 +127,8 @@ impl WriteAhead for TestLog {
         LogPosition(self.durable.get())
     }
 
-    fn tip(&self) -> LogPosition {
-        LogPosition(self.tip.get())
+    fn end(&self) -> LogPosition {
+        LogPosition(self.end.get())
     }
 
     fn request(&self, position: LogPosition) {
@@ -153,7 +153,7 @@ impl Bench {
     fn new(handle: &Handle, settings: &EngineSettings, write_ns: u64) -> Self {
         let disk = Rc::new(Disk::default());
         let log = Rc::new(TestLog::default());
-        log.tip.set(settings.engine.log_file_size.bytes());
+        log.end.set(settings.engine.log_file_size.bytes());
         let store = EmptyStore {
             handle: handle.clone(),
             disk: Rc::clone(&disk),
@@ -172,8 +172,8 @@ impl Bench {
     /// Changes the page as a record of `bytes` of log would.
     async fn change(&self, page: u32, bytes: u64) {
         let held = self.pool.fetch(PageNumber(page)).await.expect("readable");
-        let begin = LogPosition(self.log.tip.get());
-        self.log.tip.set(begin.0 + bytes);
+        let begin = LogPosition(self.log.end.get());
+        self.log.end.set(begin.0 + bytes);
         held.change(begin, LogPosition(begin.0 + bytes), |()| ());
     }
 }

@@ -29,7 +29,7 @@ fn write_back_keeps_the_depth_and_absorbs_repeated_changes() {
             bench.handle.sleep_ns(2_500_000).await;
             if change > 20_000 {
                 let oldest = bench.pool.oldest_change().expect("pages are dirty");
-                most_lag = most_lag.max(bench.log.tip.get() - oldest.0);
+                most_lag = most_lag.max(bench.log.end.get() - oldest.0);
             }
         }
         assert!(
@@ -71,7 +71,7 @@ fn urgency_rises_when_writing_falls_behind() {
             bench.handle.sleep_ns(900_000).await;
             if change > 30_000 {
                 let oldest = bench.pool.oldest_change().expect("pages are dirty");
-                most_lag = most_lag.max(bench.log.tip.get() - oldest.0);
+                most_lag = most_lag.max(bench.log.end.get() - oldest.0);
             }
         }
         assert!(
@@ -128,7 +128,7 @@ fn no_page_is_written_before_its_log() {
         let held = bench.pool.fetch(PageNumber(7)).await.expect("readable");
         held.change(LogPosition(MIB), LogPosition(MIB + 50), |()| ());
         // A log that does not become durable by itself holds the page back.
-        bench.log.tip.set(100 * MIB);
+        bench.log.end.set(100 * MIB);
         bench.handle.sleep_ns(30 * MILLISECOND_NS).await;
         bench.handle.sleep_ns(SECOND_NS * 2).await;
         assert_eq!(
@@ -208,8 +208,8 @@ fn a_cache_full_of_dirty_pages_stalls_and_goes_on() {
                 for step in 0..100 {
                     let page = PageNumber(1 + (task * 100 + step) * 7);
                     let held = pool.fetch(page).await.expect("readable");
-                    let begin = LogPosition(log.tip.get());
-                    log.tip.set(begin.0 + 10);
+                    let begin = LogPosition(log.end.get());
+                    log.end.set(begin.0 + 10);
                     held.change(begin, LogPosition(begin.0 + 10), |()| ());
                     let statistics = pool.statistics();
                     assert!(statistics.resident_pages <= statistics.capacity_pages);
@@ -238,7 +238,7 @@ fn dirty_pages_leave_in_a_stream_and_not_in_bursts() {
         let mut stalls = 0;
         for step in 0..40_000_u32 {
             dirty(&bench, &[1 + step * 7]).await;
-            bench.log.durable.set(bench.log.tip.get());
+            bench.log.durable.set(bench.log.end.get());
             bench.handle.sleep_ns(250_000).await;
             if step == 10_000 {
                 stalls = bench.pool.statistics().page_fault_stalls;
