@@ -71,7 +71,7 @@ const MAIL_LOADS: [(&str, &[&str]); 6] = [
 ];
 
 /// Settings of mail that no prediction shows, and what shows them.
-const MAIL_ELSEWHERE: [(&str, &str); 10] = [
+const MAIL_ELSEWHERE: [(&str, &str); 16] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -112,7 +112,16 @@ const MAIL_ELSEWHERE: [(&str, &str); 10] = [
         "run.warm_up.until_steady",
         "predictions do not wait for a steady load: mail's tests of whole runs",
     ),
+    ("test.kind", OF_STORAGE_TESTS),
+    ("backup.pages_per_read", OF_STORAGE_TESTS),
+    ("backup.reads_outstanding", OF_STORAGE_TESTS),
+    ("backup.under_load", OF_STORAGE_TESTS),
+    ("recovery.log_files", OF_STORAGE_TESTS),
+    ("recovery.background_maintenance", OF_STORAGE_TESTS),
 ];
+
+const OF_STORAGE_TESTS: &str =
+    "a prediction is one of the performance test: mail's tests of backup and recovery";
 
 /// A brokerage small enough to be predicted quickly.
 const BROKERAGE: &str = r#"
