@@ -7,7 +7,7 @@ use std::sync::Arc;
 use workload::Profile;
 use workload::controller::RunPlan;
 use workload::controller::load::{Loop, Pause};
-use workload::controller::plan::SteadyBy;
+use workload::controller::plan::{SteadyBy, Tests};
 use workload::profile::Tuning;
 use workload::progress::Clients;
 
@@ -38,6 +38,7 @@ pub fn run_plan(profile: &BrokerageProfile) -> RunPlan {
         build_only: false,
         warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,
+        tests: Tests::default(),
         run: profile.run.clone(),
         tuning: Tuning::default(),
         service_levels: profile.service_levels.with(operation::levels(brokerage)),

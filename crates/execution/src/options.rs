@@ -24,6 +24,8 @@ pub struct RunOptions {
     pub allow_cached: bool,
     /// Build the databases and keep them, without a run.
     pub build_only: bool,
+    /// A directory for the copies of a backup; without one the databases are only read.
+    pub backup_to: Option<PathBuf>,
     /// Prints what a run waits for before it begins.
     pub notify: Option<fn(&str)>,
     /// A second machine to which acknowledged transactions are reported.

@@ -1,31 +1,31 @@
 //! Databases of the engine in directories, real or simulated.
 
+mod building;
+mod opening;
+mod storage_tests;
+
 use super::acknowledged::{self, OnAcknowledged};
 use super::edb_store::EdbStore;
 use super::population::PopulationState;
 use super::recount::Recount;
-use super::schema::{self, BuiltRows};
 use super::state_file::{Condition, DatabaseState};
 use super::store::MailStore;
 use crate::plan::{MailPlan, database_name};
 use crate::profile::MailProfile;
 use crate::session::MailDatabase;
-use edb::bulk::{BuildError, BuildPlan};
-use edb::format::database_header::Signature;
-use edb::integrity::{FileClass, FileFinding, FilePart};
-use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, StoredVersions, VERSIONS_ENDING};
-use edb::{Damage, Database, EngineSettings, RecoveryReport};
+use edb::database::DatabaseCopy;
+use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, VERSIONS_ENDING};
+use edb::{Database, EngineSettings, RecoveryReport};
 use measure::sample::Recorder;
+use opening::{damage_since_close, recovered};
 use runtime::{Directory, File, Handle, IoObserver};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 use workload::controller::host::{
-    BuiltDatabase, DatabaseHost, OnStep, OpenedDatabase, Progress, VerifyReport,
+    BackupReport, BuiltDatabase, CopyReport, DatabaseHost, OnStep, OpenedDatabase, Progress,
+    ReopenedTo, ReplayReport, VerifyReport,
 };
 use workload::failure::{Failure, FailureKind};
 
@@ -44,6 +44,9 @@ pub struct EdbHost<D: Directory> {
     places: BTreeMap<usize, DatabaseDirectories<D>>,
     /// What is known of databases that were open, for their verification.
     closed: RefCell<BTreeMap<usize, ClosedState>>,
+    /// Where copies go, and those that were made.
+    copies: BTreeMap<usize, DatabaseDirectories<D>>,
+    copied: RefCell<BTreeMap<usize, DatabaseCopy<D>>>,
     /// Is notified of what the databases acknowledge.
     on_acknowledged: Option<OnAcknowledged>,
 }
@@ -61,6 +64,8 @@ impl<D: Directory> EdbHost<D> {
             plan,
             places,
             closed: RefCell::default(),
+            copies: BTreeMap::new(),
+            copied: RefCell::default(),
             on_acknowledged: None,
         }
     }
@@ -72,6 +77,12 @@ impl<D: Directory> EdbHost<D> {
             on_acknowledged,
             ..self
         }
+    }
+
+    /// The same, which copies the databases to these places when they are backed up.
+    #[must_use]
+    pub fn copying_to(self, copies: BTreeMap<usize, DatabaseDirectories<D>>) -> Self {
+        Self { copies, ..self }
     }
 
     /// Says that a run works on the database from now on.
@@ -186,67 +197,59 @@ impl<D: Directory> EdbHost<D> {
         ))
     }
 
-    /// Removes what an earlier, unfinished use of the directories has left.
-    async fn clear(&self, database: usize) -> Result<(), Failure> {
+    /// Opens a database with these settings of its engine; gives also what recovery has done.
+    async fn open_with(
+        &self,
+        database: usize,
+        settings: EngineSettings,
+        observer: Rc<dyn IoObserver>,
+        recorder: Rc<RefCell<Recorder>>,
+        doing: OnStep,
+    ) -> Result<(OpenedDatabase<MailDatabase<EdbStore<D>>>, RecoveryReport), Failure> {
         let place = self.place(database);
-        let failure = |error| Failure::of_io(&error, "removing an unfinished database");
-        for directory in [&place.data, &place.log] {
-            for name in directory.list().await.map_err(failure)? {
-                let is_log = name.starts_with(edb::database::LOG_PREFIX);
-                let is_ours = name == file_name(database)
-                    || is_beside_database(&name) && name.starts_with(&file_name(database));
-                if is_log || is_ours {
-                    directory.remove(&name).await.map_err(failure)?;
-                }
-            }
-            directory.sync().await.map_err(failure)?;
-        }
-        Ok(())
-    }
-
-    async fn rebuild(&self, database: usize, progress: Progress) -> Result<u64, Failure> {
-        let place = self.place(database);
-        self.new_state(Condition::Building)
-            .write(&place.data)
-            .await?;
-        self.clear(database).await?;
         let name = file_name(database);
-        let file = place.data.create(&name).await;
-        let file = file.map_err(|error| Failure::of_io(&error, "creating a database"))?;
-        let item = &self.plan.profile.mail.item;
-        let build = BuildPlan {
-            page_size_bytes: self.plan.profile.engine.page_size.bytes() as usize,
-            extension_pages: self.plan.profile.engine.extension_pages,
-            table: schema::definition(
-                item.short_bytes as usize,
-                item.page_fill_percent.round() as u32,
-                item.indexed,
-            ),
-            signature: Signature {
-                random: self.plan.database_seed(database) as u32,
-                ..Signature::default()
-            },
-        };
-        let maker = self.plan.item_maker(database, self.plan.built_rows);
-        let mut rows = BuiltRows::new(maker, self.plan.built_rows);
-        let stopped = std::cell::Cell::new(false);
-        let report = |bytes| stopped.set(!progress(bytes));
-        let building = edb::bulk::build(&self.handle, &file, &build, &mut rows, report);
-        let built = until(building, || stopped.get()).await.ok_or_else(|| {
-            Failure::new(
-                FailureKind::Stopped,
-                file.name(),
-                "building a database",
-                "the build was stopped before its end",
-            )
-        })?;
-        let report = built.map_err(|error| build_failure(&error, &file.name()))?;
-        let stored = StoredVersions::write(&place.data, &name, &report.header, &report.versions);
-        stored
+        let state = DatabaseState::read(&place.data).await?;
+        let state = state.unwrap_or_else(|| self.new_state(Condition::Ready));
+        if state.condition != Condition::InUse {
+            self.in_use(&place.data, state.population).await?;
+        }
+        if state.condition == Condition::InUse {
+            doing(&format!("recovering {name} from its log"));
+        } else {
+            doing(&format!("opening {name} and preparing its log"));
+        }
+        let opened = Database::open(
+            &self.handle,
+            &place.data,
+            &name,
+            &place.log,
+            settings,
+            observer,
+        );
+        let file = format!("{}/{name}", place.data.describe());
+        let (engine, report) = opened
             .await
-            .map_err(|error| Failure::of_io(&error, "storing the page versions"))?;
-        self.new_state(Condition::Ready).write(&place.data).await?;
-        Ok(report.file_size_bytes)
+            .map_err(|error| Failure::of_engine(&error, &file, "opening the database"))?;
+        if let Some(on_acknowledged) = &self.on_acknowledged {
+            acknowledged::observe(database, &engine, on_acknowledged);
+        }
+        let maker = self.plan.item_maker(database, state.population.built_rows);
+        let store = EdbStore::new(engine, &file, &maker)?;
+        if state.condition == Condition::InUse {
+            doing(&format!("counting the messages in {name} again"));
+        }
+        let rebuilt = self.know_versions(&store, &report, &doing).await?;
+        let (population, note) = self.rows_of(database, &store, &state, &report).await?;
+        let note = join_sentences([note, rebuilt]);
+        for damage in damage_since_close(&file, &state, &report) {
+            store.database().add_damage(damage);
+        }
+        if state.condition == Condition::InUse {
+            self.in_use(&place.data, population).await?;
+        }
+        let (plan, handle) = (&self.plan, &self.handle);
+        let database = plan.loaded(database, handle, store, population, recorder);
+        Ok((OpenedDatabase { database, note }, report))
     }
 
     /// Size of the file of a database that is there already.
@@ -289,51 +292,9 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         recorder: Rc<RefCell<Recorder>>,
         doing: OnStep,
     ) -> Result<OpenedDatabase<Self::Database>, Failure> {
-        let place = self.place(database);
-        let name = file_name(database);
-        let state = DatabaseState::read(&place.data).await?;
-        let state = state.unwrap_or_else(|| self.new_state(Condition::Ready));
-        if state.condition != Condition::InUse {
-            self.in_use(&place.data, state.population).await?;
-        }
         let settings = engine_settings(&self.plan.profile);
-        if state.condition == Condition::InUse {
-            doing(&format!("recovering {name} from its log"));
-        } else {
-            doing(&format!("opening {name} and preparing its log"));
-        }
-        let opened = Database::open(
-            &self.handle,
-            &place.data,
-            &name,
-            &place.log,
-            settings,
-            observer,
-        );
-        let file = format!("{}/{name}", place.data.describe());
-        let (engine, report) = opened
-            .await
-            .map_err(|error| Failure::of_engine(&error, &file, "opening the database"))?;
-        if let Some(on_acknowledged) = &self.on_acknowledged {
-            acknowledged::observe(database, &engine, on_acknowledged);
-        }
-        let maker = self.plan.item_maker(database, state.population.built_rows);
-        let store = EdbStore::new(engine, &file, &maker)?;
-        if state.condition == Condition::InUse {
-            doing(&format!("counting the messages in {name} again"));
-        }
-        let rebuilt = self.know_versions(&store, &report, &doing).await?;
-        let (population, note) = self.rows_of(database, &store, &state, &report).await?;
-        let note = join_sentences([note, rebuilt]);
-        for damage in damage_since_close(&file, &state, &report) {
-            store.database().add_damage(damage);
-        }
-        if state.condition == Condition::InUse {
-            self.in_use(&place.data, population).await?;
-        }
-        let (plan, handle) = (&self.plan, &self.handle);
-        let database = plan.loaded(database, handle, store, population, recorder);
-        Ok(OpenedDatabase { database, note })
+        let opened = self.open_with(database, settings, observer, recorder, doing);
+        Ok(opened.await?.0)
     }
 
     async fn close(
@@ -379,6 +340,35 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
             .map_err(|error| Failure::of_io(&error, "verification after the run"))?;
         Ok(super::verify::report_of(found, &file))
     }
+
+    async fn back_up(
+        &self,
+        database: usize,
+        open: &Self::Database,
+        progress: Progress,
+    ) -> Result<BackupReport, Failure> {
+        self.read_all(database, open, progress).await
+    }
+
+    async fn complete_copy(&self, database: usize, open: &Self::Database) -> Result<(), Failure> {
+        self.complete(database, open).await
+    }
+
+    async fn check_copy(&self, database: usize, progress: Progress) -> Option<CopyReport> {
+        self.check_one_copy(database, progress).await
+    }
+
+    async fn reopen(
+        &self,
+        database: usize,
+        to: ReopenedTo,
+        observer: Rc<dyn IoObserver>,
+        recorder: Rc<RefCell<Recorder>>,
+        doing: OnStep,
+    ) -> Result<(OpenedDatabase<Self::Database>, ReplayReport), Failure> {
+        self.reopen_to(database, to, observer, recorder, doing)
+            .await
+    }
 }
 
 /// Name of the file of a database, by its number from 0.
@@ -414,79 +404,6 @@ fn join_sentences(sentences: [String; 2]) -> String {
 
 /// How the names of database files end.
 const ENDING: &str = ".edb";
-
-/// Runs `work` to its end, or until `stop` says so: then it is dropped where it is.
-async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Option<T> {
-    let mut work = pin!(work);
-    std::future::poll_fn(|context| {
-        if stop() {
-            return Poll::Ready(None);
-        }
-        let polled = work.as_mut().poll(context).map(Some);
-        if polled.is_pending() && stop() {
-            Poll::Ready(None)
-        } else {
-            polled
-        }
-    })
-    .await
-}
-
-/// What is wrong with header and checkpoint of a database that had been closed: nothing that a power cut
-/// does later can excuse it.
-fn damage_since_close(file: &str, state: &DatabaseState, recovery: &RecoveryReport) -> Vec<Damage> {
-    if state.condition != Condition::Ready {
-        return Vec::new();
-    }
-    let not_closed = (!recovery.was_clean).then(|| FileFinding {
-        file: file.to_owned(),
-        part: FilePart::Header { copy: 1 },
-        class: FileClass::LostWrite,
-        problem: "the database header is that of an open database, but it was closed: the last \
-                  write of it was lost"
-            .to_owned(),
-    });
-    let header = recovery.damaged_header.clone().or(not_closed);
-    let findings = header
-        .into_iter()
-        .chain(recovery.damaged_checkpoint.clone());
-    findings.map(Damage::File).collect()
-}
-
-/// What recovery has done and found; empty when there was nothing.
-fn recovered(file: &str, recovery: &RecoveryReport) -> String {
-    let damage = recovery.damaged_header.as_ref().map(|damage| {
-        format!(
-            "{file}: {}. It was rewritten from the other copy. A kill or a power cut while it was being \
-             written leaves it so; otherwise the storage has damaged it",
-            damage.problem
-        )
-    });
-    let recovered = (!recovery.was_clean).then(|| recovered_by_log(file, recovery));
-    let sentences: Vec<String> = damage.into_iter().chain(recovered).collect();
-    sentences.join(". ")
-}
-
-fn recovered_by_log(file: &str, recovery: &RecoveryReport) -> String {
-    format!(
-        "{file} had not been closed properly; it was recovered in {:.1} s: {} log records redone, \
-         {} unfinished transactions undone",
-        recovery.seconds, recovery.records, recovery.undone_transactions
-    )
-}
-
-fn build_failure(error: &BuildError, file: &str) -> Failure {
-    let mut failure = Failure::new(
-        FailureKind::Internal,
-        file,
-        "building a database",
-        error.to_string(),
-    );
-    if let BuildError::Io(error) = error {
-        failure = Failure::of_io(error, "building a database");
-    }
-    failure
-}
 
 /// The settings of the engine as the profile has them; what it does not name keeps its default.
 #[must_use]

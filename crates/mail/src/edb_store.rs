@@ -229,6 +229,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
             size_bytes: now.file_size_bytes,
             database_pages: now.owned_pages,
             dirty_bytes: now.dirty_bytes,
+            log_generation: now.log_generation,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::plan::{MailPlan, database_name};
 use crate::profile::{BUNDLED, KIND, MailProfile};
 use crate::report;
 use crate::simulation::SimulatedHost;
-use crate::space::log_bytes;
+use crate::space::{log_bytes, log_bytes_of_run};
 use crate::state_file::STATE_FILE;
 use config::{ByteSize, ConfigError, Layers};
 use edb::database::LOG_PREFIX;
@@ -17,7 +17,7 @@ use measure::result::RunResult;
 use measure::service_level::{OperationLevels, ServiceLevels};
 use measure::units;
 use std::sync::Arc;
-use workload::controller::plan::SteadyBy;
+use workload::controller::plan::{SteadyBy, Tests};
 use workload::controller::run_on_virtual_clock;
 use workload::profile::Run;
 use workload::{Bundled, Profile};
@@ -59,6 +59,7 @@ impl Workload for MailWorkload {
         match option {
             LoadOption::Threads => Some("mail.threads"),
             LoadOption::Databases => Some("mail.databases"),
+            LoadOption::Test => Some("test.kind"),
             LoadOption::Users | LoadOption::TargetSize => None,
         }
     }
@@ -169,7 +170,7 @@ impl Profile for MailProfile {
             data_bytes: mail.database_bytes(),
             reserved_bytes: mail.reserved_database_bytes(),
             growth_percent: mail.growth_reserve_percent,
-            log_bytes: log_bytes(self),
+            log_bytes: log_bytes_of_run(self),
             log_reuse_off: (!self.engine.circular_logging).then_some("engine.circular_logging"),
             to_shrink: "Put less mail into the mailboxes",
         })
@@ -247,6 +248,7 @@ impl Profile for MailProfile {
             listener,
         } = simulation;
         let mut plan = MailPlan::new(self, 1);
+        plan.run.tests = Tests::default();
         if self.run.held_rate.is_some() {
             plan.run.steady_by = SteadyBy::ReadLatency;
         }

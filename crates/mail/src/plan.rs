@@ -19,7 +19,7 @@ use std::sync::Arc;
 use workload::Profile;
 use workload::controller::RunPlan;
 use workload::controller::load::{Loop, Pause};
-use workload::controller::plan::{BACKLOG_S, SteadyBy};
+use workload::controller::plan::{BACKLOG_S, BackupPlan, RecoveryPlan, SteadyBy, Tests};
 use workload::progress::Clients;
 use workload::random::derive;
 
@@ -152,9 +152,26 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
         build_only: false,
         warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,
+        tests: tests(profile),
         run: profile.run.clone(),
         tuning: profile.tuning.clone(),
         service_levels: profile.service_levels.with(OperationLevels::default()),
+    }
+}
+
+/// The tests besides a load that is measured. Where copies go is known to whoever takes that place.
+fn tests(profile: &MailProfile) -> Tests {
+    let kind = profile.test.kind;
+    Tests {
+        without_measured_phase: !kind.is_measured(),
+        backup: kind.has_backup().then(|| BackupPlan {
+            under_load: profile.backup.under_load,
+            copied_to: String::new(),
+        }),
+        recovery: kind.has_recovery().then(|| RecoveryPlan {
+            log_files: profile.recovery.log_files,
+            log_file_bytes: profile.engine.log_file_size.bytes(),
+        }),
     }
 }
 

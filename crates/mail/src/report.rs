@@ -1,8 +1,13 @@
 //! What the mail workload adds to the reports of its runs.
 
+mod growth;
+mod storage_tests;
+
+pub(crate) use storage_tests::METRICS;
+
 use crate::edb_host::is_database_file;
 use measure::display::number::{counted, quantity};
-use measure::display::{Advice, AdviceId, Contribution, LoadWords};
+use measure::display::{Advice, AdviceId, Contribution, LoadWords, Section};
 use measure::metric::Unit;
 use measure::result::{ErrorKind, ErrorRecord, RunKind, RunResult};
 
@@ -24,16 +29,27 @@ pub(crate) fn contribution(result: &RunResult) -> Contribution {
     let error = result.ending_error().or(result.errors.first());
     let full = error.filter(|error| error.kind == ErrorKind::OutOfSpace);
     let damaged = error.filter(|error| is_database(error));
+    let advice = full.map(|error| out_of_space(result, error)).into_iter();
+    let advice = advice.chain(growth::advice(result));
     Contribution {
         words: match result.kind {
             RunKind::Prediction => WORDS_OF_PREDICTION,
             _ => WORDS,
         },
         load: load(result),
-        advice: Vec::from_iter(full.map(|error| out_of_space(result, error))),
+        tiles: storage_tests::tiles(result),
+        metrics: METRICS,
+        sections: sections(result),
+        advice: advice.collect(),
         check_command: damaged.map(|error| format!("proofload edb check {}", error.file)),
         ..Contribution::default()
     }
+}
+
+fn sections(result: &RunResult) -> Vec<Section> {
+    let mut sections = storage_tests::sections(result);
+    sections.extend(growth::section(result));
+    sections
 }
 
 /// The rate with the mailboxes that made it; `None` when their number is not known.
@@ -41,6 +57,9 @@ fn load(result: &RunResult) -> Option<String> {
     let settings = &result.workload.settings;
     let each = settings.get("mail.mailboxes_per_database")?.as_u64()?;
     let mailboxes = each * result.databases.len() as u64;
+    if !result.has_measured_phase() {
+        return None;
+    }
     let rate = quantity(result.throughput.achieved_iops, Unit::Iops);
     (mailboxes > 0).then(|| format!("{rate} ({})", counted(mailboxes, "mailbox")))
 }

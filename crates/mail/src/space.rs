@@ -27,6 +27,21 @@ pub fn log_bytes(profile: &MailProfile) -> u64 {
     in_use.saturating_add(written_log_bytes(profile))
 }
 
+/// The same for a run on real storage, with the log that its tests need.
+pub fn log_bytes_of_run(profile: &MailProfile) -> u64 {
+    match profile.test.kind.has_recovery() {
+        true => log_bytes(profile).max(log_bytes_to_replay(profile)),
+        false => log_bytes(profile),
+    }
+}
+
+/// Log of one database that soft recovery replays. One that is faster than the others writes more until
+/// all of them have written as much.
+fn log_bytes_to_replay(profile: &MailProfile) -> u64 {
+    let files = 2 * u64::from(profile.recovery.log_files) + SPARE_LOG_FILES;
+    files.saturating_mul(profile.engine.log_file_size.bytes())
+}
+
 /// Log that one database writes from the beginning of the warm-up to the end of the run, at the
 /// rate that the run is to reach. A run with a fixed number of sessions on faster storage writes
 /// more; nobody knows before how much.
@@ -65,6 +80,18 @@ fn log_bytes_of_operation(profile: &MailProfile) -> f64 {
 mod tests {
     use super::*;
     use config::TimeSpan;
+
+    #[test]
+    fn the_log_that_is_replayed_needs_room() {
+        let mut profile = MailProfile::default();
+        profile.recovery.log_files = 5_000;
+        let file = profile.engine.log_file_size.bytes();
+        assert!(log_bytes_of_run(&profile) < 5_000 * file);
+        profile.test.kind = crate::profile::TestSelection::All;
+        assert!(log_bytes_of_run(&profile) > 5_000 * file);
+        // A prediction makes the performance test alone.
+        assert!(log_bytes(&profile) < 5_000 * file);
+    }
 
     #[test]
     fn a_log_that_is_never_used_again_needs_room_for_the_whole_run() {

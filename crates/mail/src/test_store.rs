@@ -399,6 +399,7 @@ impl MailStore for TestStore {
             size_bytes: 1 << 30,
             database_pages: 32_768,
             dirty_bytes: 0,
+            ..DatabaseStatistics::default()
         }
     }
 

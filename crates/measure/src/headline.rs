@@ -54,7 +54,15 @@ pub fn compose(result: &RunResult, load: Option<&str>) -> String {
         result.verdict,
         Verdict::Pass | Verdict::Fail | Verdict::Inconclusive
     );
-    if !is_answer || result.duration_s <= 0.0 || result.kind == RunKind::Trace {
+    if !is_answer || result.kind == RunKind::Trace {
+        return String::new();
+    }
+    let tests = of_tests(result);
+    if !result.has_measured_phase() && !tests.is_empty() {
+        let name = &result.workload.name;
+        return format!("{}: {name}: {tests}, on {}.", word(result), storage(result));
+    }
+    if result.duration_s <= 0.0 {
         return String::new();
     }
     let asked = match result.workload.question.as_str() {
@@ -79,11 +87,28 @@ pub fn compose(result: &RunResult, load: Option<&str>) -> String {
             text += &format!(", {name} {} average (limit {limit})", latency(value));
         }
     }
+    if !tests.is_empty() {
+        text += &format!("; {tests}");
+    }
     text += &format!(", on {}", storage(result));
     for note in notes(result) {
         text += &format!("; {note}");
     }
     text + "."
+}
+
+/// What backup and soft recovery have found, in short; empty without them.
+fn of_tests(result: &RunResult) -> String {
+    let backup = result.backup.as_ref().and_then(|backup| {
+        let rate = quantity(backup.bytes_per_second()?, Unit::BytesPerSecond);
+        Some(format!("backup {rate}"))
+    });
+    let recovery = result.recovery.as_ref().and_then(|recovery| {
+        let time = latency(recovery.s_per_log_file()? * 1e3);
+        Some(format!("soft recovery {time} per log file"))
+    });
+    let parts: Vec<String> = backup.into_iter().chain(recovery).collect();
+    parts.join(", ")
 }
 
 /// The rate against its target.
@@ -167,7 +192,10 @@ fn notes(result: &RunResult) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Check, DeviceResult};
+    use crate::result::{
+        BackedUpDatabase, BackupResult, Check, DeviceResult, RecoveredDatabase, RecoveryResult,
+        TestKind,
+    };
 
     fn measured() -> RunResult {
         let mut result = RunResult::new();
@@ -193,6 +221,35 @@ mod tests {
         }];
         result.set_verdict(Verdict::Pass, "All 2 checks passed.");
         result
+    }
+
+    #[test]
+    fn tests_without_a_measured_phase_have_an_answer() {
+        let mut result = measured();
+        result.duration_s = 0.0;
+        assert_eq!(compose(&result, None), "");
+        result.tests = vec![TestKind::Backup, TestKind::Recovery];
+        result.workload.name = "exchange-2013".to_owned();
+        result.backup = Some(BackupResult {
+            duration_s: 2.0,
+            databases: vec![BackedUpDatabase {
+                bytes: 512 << 20,
+                ..BackedUpDatabase::default()
+            }],
+            ..BackupResult::default()
+        });
+        result.recovery = Some(RecoveryResult {
+            databases: vec![RecoveredDatabase {
+                log_files: 500,
+                duration_s: 10.0,
+                ..RecoveredDatabase::default()
+            }],
+            ..RecoveryResult::default()
+        });
+        let text = compose(&result, None);
+        let expected =
+            "PASS: exchange-2013: backup 256 MiB/s, soft recovery 20.0 ms per log file, on";
+        assert!(text.starts_with(expected), "{text}");
     }
 
     #[test]

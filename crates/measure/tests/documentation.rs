@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use measure::grid::{GridAnswer, GridAxis, GridPoint, GridResult};
 use measure::metric::{Merge, Metric, RowScope, Stream};
 use measure::result::{
-    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Cause,
-    Check, CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult,
-    DemeritPoint, DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, FileHash,
-    HealthFigure, IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult,
-    OutageResult, PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
-    ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult, TuningResult,
-    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
+    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, BackedUpDatabase,
+    BackupCopy, BackupResult, Bound, Cause, Check, CheckId, ConsistencyCheck, CounterSummary,
+    DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
+    ErrorRecord, EventResult, FileHash, HealthFigure, IntegrityClass, IoFigures, KernelMessage,
+    LatencyFigures, OperationResult, OutageResult, PhaseResult, RebuildResult, RecoveredDatabase,
+    RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
+    SlowSample, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
+    VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -67,6 +68,17 @@ fn full_result() -> RunResult {
     result.errors.push(ErrorRecord::default());
     result.error_counts.push(ErrorCount::default());
     result.causes.push(Cause::default());
+    result.backup = Some(BackupResult {
+        databases: vec![BackedUpDatabase {
+            copy: Some(BackupCopy::default()),
+            ..BackedUpDatabase::default()
+        }],
+        ..BackupResult::default()
+    });
+    result.recovery = Some(RecoveryResult {
+        databases: vec![RecoveredDatabase::default()],
+        ..RecoveryResult::default()
+    });
     result.verification = Some(VerificationResult {
         databases: vec![VerifiedDatabase::default()],
         ..VerificationResult::default()
@@ -312,6 +324,9 @@ fn every_word_of_the_documents_is_explained() {
         Phase::Measured,
         Phase::Checksum,
         Phase::Close,
+        Phase::Backup,
+        Phase::LogWriting,
+        Phase::Recovery,
     ];
     words.extend(phases.map(|p| p.name().to_owned()));
     for word in words {

@@ -60,6 +60,7 @@ fn measured(totals: &RunTotals) -> Measured<'_> {
         error_counts: &[],
         hung_after_s: None,
         interrupted: false,
+        tests: &[],
         must_be_steady: None,
     }
 }

@@ -207,6 +207,7 @@ fn result_of(totals: &RunTotals, criteria: &Criteria) -> RunResult {
         error_counts: &[],
         hung_after_s: Some(criteria.hung_after_s),
         interrupted: false,
+        tests: &[],
         must_be_steady: result.steady_state.as_ref(),
     };
     let checks = evaluate(&criteria.levels, &measured);

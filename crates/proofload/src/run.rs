@@ -21,7 +21,6 @@ use execution::storage_run::{RunRequest, StorageRun, foreign, schedule};
 /// A run that can begin.
 pub struct Prepared {
     profile: Box<dyn Profile>,
-    build_only: bool,
     run: Box<dyn StorageRun>,
 }
 
@@ -37,6 +36,9 @@ impl Prepared {
         };
         let profile = workloads::resolve(scenario, purpose)?;
         refuse_events(scenario)?;
+        if options.backup_to.is_some() {
+            workloads::refuse_without_tests(&scenario.workload, profile.workload(), false)?;
+        }
         let workload = scenario.registry.runnable(&*profile).ok_or_else(foreign)?;
         let request = RunRequest {
             workload: scenario.workload.clone(),
@@ -46,7 +48,6 @@ impl Prepared {
         };
         Ok(Self {
             run: workload.prepare_run(&request, options, &*profile)?,
-            build_only: options.build_only,
             profile,
         })
     }
@@ -76,7 +77,7 @@ impl Prepared {
     /// What this run cannot give, known before hours are spent on it.
     #[must_use]
     pub fn sample_warning(&self) -> Option<String> {
-        let is_measured = !self.build_only;
+        let is_measured = self.run.work().is_ok_and(|work| work.is_measured());
         is_measured
             .then(|| results::sample_warning(&*self.profile))
             .flatten()

@@ -36,13 +36,15 @@ pub enum Key {
     TargetSize,
     /// Seed of the random number generator.
     Seed,
+    /// Which tests a run on real storage makes.
+    Test,
     /// A dotted path into the profile, below `array.` into the description of the array, or below
     /// `trace.` into the settings of a replay.
     Path(String),
 }
 
 /// The keys that have a name of their own on the command line.
-const NAMED: [(&str, Key); 10] = [
+const NAMED: [(&str, Key); 11] = [
     ("workload", Key::Workload),
     ("array", Key::Array),
     ("duration", Key::Duration),
@@ -53,6 +55,7 @@ const NAMED: [(&str, Key); 10] = [
     ("mailboxes", Key::Mailboxes),
     ("target-size", Key::TargetSize),
     ("seed", Key::Seed),
+    ("test", Key::Test),
 ];
 
 impl Key {
@@ -208,6 +211,7 @@ impl Setting {
             Key::Users => ("--users", of(LoadOption::Users)),
             Key::Databases => ("--databases", of(LoadOption::Databases)),
             Key::TargetSize => ("--target-size", of(LoadOption::TargetSize)),
+            Key::Test => ("--test", of(LoadOption::Test)),
             Key::Workload | Key::Array | Key::Mailboxes => return None,
         };
         Some(Source::option(option, path?, self.value.as_str()))

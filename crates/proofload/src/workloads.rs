@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use config::Source;
-use workload::{LoadOptions, Profile, Workload};
+use workload::{LoadOption, LoadOptions, Profile, Workload};
 
 use crate::registry::Registry;
 use crate::scenario::Scenario;
@@ -126,9 +126,33 @@ pub fn resolve(scenario: &Scenario, purpose: Purpose) -> Result<Box<dyn Profile>
         is_predicted,
     };
     workload.check_options(&load)?;
+    if given(&Key::Test).is_some() {
+        refuse_without_tests(&scenario.workload, workload, is_predicted)?;
+    }
     let mut profile = registry.read(&sources)?;
     profile.apply(&load)?;
     Ok(profile)
+}
+
+/// Refuses tests of a workload that has the performance test alone, and of a prediction.
+pub(crate) fn refuse_without_tests(
+    name: &str,
+    workload: &dyn Workload,
+    is_predicted: bool,
+) -> Result<(), Error> {
+    if workload.setting_of(LoadOption::Test).is_none() {
+        return Err(Error::usage(
+            format!("--test and --backup-to are about databases of our own, and {name} has none."),
+            "Leave them out, or name a mail workload.",
+        ));
+    }
+    if is_predicted {
+        return Err(Error::usage(
+            "A prediction is always one of the performance test.",
+            "Make the other tests on real storage: proofload run --test ...",
+        ));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -93,8 +93,10 @@ const fn elsewhere(
 
 const HERE: &str = "proofload/tests/settings.rs";
 const ENGINE: &str = "edb/tests/settings.rs";
+const STORAGE_TESTS: &str = "mail/tests/mail_run/storage_tests.rs";
+const PERFORMANCE_ONLY: &str = "a prediction is one of the performance test";
 
-const MAIL_ELSEWHERE: [Elsewhere; 11] = [
+const MAIL_ELSEWHERE: [Elsewhere; 17] = [
     elsewhere(
         "kind",
         "another kind is another workload",
@@ -161,7 +163,44 @@ const MAIL_ELSEWHERE: [Elsewhere; 11] = [
         "mail/src/run_tests.rs",
         "a_warm_up_waits_for_a_steady_load_where_asked_to",
     ),
+    elsewhere(
+        "test.kind",
+        PERFORMANCE_ONLY,
+        STORAGE_TESTS,
+        "all_tests_follow_each_other_on_the_same_databases",
+    ),
+    elsewhere(
+        "backup.pages_per_read",
+        PERFORMANCE_ONLY,
+        STORAGE_TESTS,
+        "reads_of_a_backup_are_as_large_and_as_many_as_set",
+    ),
+    elsewhere(
+        "backup.reads_outstanding",
+        PERFORMANCE_ONLY,
+        STORAGE_TESTS,
+        "reads_of_a_backup_are_as_large_and_as_many_as_set",
+    ),
+    elsewhere(
+        "backup.under_load",
+        PERFORMANCE_ONLY,
+        STORAGE_TESTS,
+        "copies_made_under_load_are_whole",
+    ),
+    elsewhere(
+        "recovery.log_files",
+        PERFORMANCE_ONLY,
+        STORAGE_TESTS,
+        "recovery_replays_as_many_log_files_as_set",
+    ),
+    elsewhere(
+        "recovery.background_maintenance",
+        PERFORMANCE_ONLY,
+        STORAGE_TESTS,
+        "background_maintenance_is_off_in_recovery_unless_set",
+    ),
 ];
+
 
 /// A brokerage small enough to be predicted quickly.
 const BROKERAGE: &str = r#"

@@ -20,6 +20,8 @@ pub enum IoCause {
     Checkpoint,
     /// The background scan that verifies every page.
     Maintenance,
+    /// Reads of a backup of a database that is open.
+    Backup,
     /// Building, extending or checking a database outside the measured work.
     Build,
 }

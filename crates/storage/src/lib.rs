@@ -140,6 +140,66 @@ pub fn survey(request: &Request<'_>, notify: &mut dyn FnMut(&str)) -> Result<Lay
     Ok(layout)
 }
 
+/// Looks at the directory of --backup-to as [`survey`] does at targets: copies of the databases of `layout`
+/// shall go there. It must be apart from them.
+///
+/// # Errors
+/// What is in the way.
+pub fn survey_copies(
+    path: &Path,
+    profile: &dyn Profile,
+    layout: &Layout,
+    notify: &mut dyn FnMut(&str),
+) -> Result<Layout, Refusal> {
+    let target = Target::find(path, "--backup-to")?;
+    let shown = target.given.display().to_string();
+    let Some(handle) = target.handle.clone() else {
+        return Err(Refusal::usage(
+            format!("--backup-to names the block device {shown}, and copies need a file system."),
+            "Make a file system on it, mount it, and name a directory on it.",
+        ));
+    };
+    let mut targets = layout.targets.clone();
+    targets.push(target.clone());
+    refuse_copies_on_targets(&target, &layout.targets)?;
+    refuse_nested(&targets)?;
+    let StorageNeeds::Databases(needs) = profile.storage_needs() else {
+        return Err(Refusal::usage(
+            "--backup-to copies databases of our own, and a database server has its own backup.",
+            "Leave it out.",
+        ));
+    };
+    let mut copies = lay_out(vec![target], Vec::new(), &needs)?;
+    let names = copies.names_on(0);
+    let request = Request {
+        on: &[],
+        log_on: &[],
+        profile,
+        reuse: false,
+        erase_device: false,
+    };
+    let mut wait = Wait::begin(notify);
+    let lock = directory::check(&copies.targets[0], &handle, &request, &names, &mut wait)?;
+    copies.targets[0].lock = lock.map(Arc::new);
+    space::check(&layout.and(&copies), &needs)?;
+    directory::check_direct_io(&copies.targets[0], &handle)?;
+    Ok(copies)
+}
+
+/// A copy beside its database would be lost with it, and disturb the test.
+fn refuse_copies_on_targets(copies: &Target, targets: &[Target]) -> Result<(), Refusal> {
+    let same = targets.iter().find(|one| one.identity == copies.identity);
+    same.map_or(Ok(()), |target| {
+        Err(Refusal::usage(
+            format!(
+                "--backup-to names the target {}, where the databases lie.",
+                target.given.display()
+            ),
+            "Name another directory.",
+        ))
+    })
+}
+
 /// The settings that kept databases were built with, when they were built for this workload. With
 /// another one nothing is taken over, and [`survey`] says what differs.
 pub fn kept_settings(on: &[PathBuf], workload: &str, built_with: &[&'static str]) -> Vec<Source> {
@@ -350,6 +410,20 @@ fn refuse_nested(targets: &[Target]) -> Result<(), Refusal> {
 }
 
 impl Layout {
+    /// This layout and another one as one.
+    fn and(&self, other: &Layout) -> Layout {
+        let mut both = self.clone();
+        let targets = both.targets.len();
+        both.targets.extend(other.targets.iter().cloned());
+        both.databases
+            .extend(other.databases.iter().map(|place| DatabasePlace {
+                data_target: place.data_target + targets,
+                log_target: place.log_target + targets,
+                ..place.clone()
+            }));
+        both
+    }
+
     /// The seed that kept databases were built with; `None` when no marker has it.
     pub fn built_seed(&self) -> Option<u64> {
         let markers = self

@@ -233,6 +233,8 @@ pub enum LoadOption {
     Databases,
     /// Data over all databases.
     TargetSize,
+    /// Which tests a run makes.
+    Test,
 }
 
 /// Options of a run or a prediction, each as it was given.

@@ -27,6 +27,14 @@ pub enum Phase {
     Closing,
     /// Every page of every database is read once more and its checksum verified.
     Verifying,
+    /// Every database is read to its end, and copied if that is asked for.
+    BackingUp,
+    /// The copies are read back, compared and recovered.
+    CheckingCopies,
+    /// Sessions write the log files that soft recovery is to replay.
+    WritingLog,
+    /// Databases that were left without being closed are recovered.
+    Recovering,
 }
 
 impl Phase {
@@ -39,7 +47,10 @@ impl Phase {
             Self::Tuning => SamplePhase::Tuning,
             Self::Measuring => SamplePhase::Measured,
             Self::Closing => SamplePhase::Close,
-            Self::Verifying => SamplePhase::Checksum,
+            Self::Verifying | Self::CheckingCopies => SamplePhase::Checksum,
+            Self::BackingUp => SamplePhase::Backup,
+            Self::WritingLog => SamplePhase::LogWriting,
+            Self::Recovering => SamplePhase::Recovery,
         }
     }
 
@@ -48,6 +59,7 @@ impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Self::Opening => "open",
+            Self::CheckingCopies => "copy-check",
             other => other.of_samples().name(),
         }
     }
@@ -64,6 +76,10 @@ impl Phase {
             Self::Measuring => "measuring",
             Self::Closing => "closing",
             Self::Verifying => "verifying checksums",
+            Self::BackingUp => "backing up",
+            Self::CheckingCopies => "checking and restoring copies",
+            Self::WritingLog => "writing log files to be replayed",
+            Self::Recovering => "replaying log files",
         }
     }
 }

@@ -124,6 +124,7 @@ impl StorageRun for Prepared {
             verification: "consistency checks",
             verified_bytes: if all { bytes } else { 0 },
             fills_caches: false,
+            ..PlannedWork::default()
         })
     }
 

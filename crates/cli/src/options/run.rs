@@ -4,12 +4,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 use config::ByteSize;
-use proofload::{Error, Key, Scenario, Value};
+use proofload::{Error, Key, Scenario, Setting, Value};
 
 use super::load::LoadOptions;
 use super::output::OutputOptions;
 use super::witness::WitnessArgs;
 use crate::print::notify;
+
+/// The test that is a long performance test.
+const STRESS: &str = "stress";
+/// How long it lasts in Jetstress.
+const LENGTH_OF_STRESS_TEST: &str = "24h";
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -22,6 +27,8 @@ use crate::print::notify;
     proofload run exchange-2013 --on /mnt/a --build-only
     proofload run exchange-2013 --on /mnt/a --reuse --threads 16
     proofload run exchange-2013 --on /mnt/a --reuse --rate 1200
+  Performance, backup and soft recovery on the same databases:
+    proofload run exchange-2013 --on /mnt/a --test all --backup-to /mnt/backup
   A brokerage on a database server of its own, with 30 users:
     proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
   The same on an existing PostgreSQL server, its password in PGPASSWORD:
@@ -78,6 +85,21 @@ pub struct RunOptions {
     /// Build the databases and keep them, without a run.
     #[arg(long, conflicts_with = "reuse", help_heading = "Where")]
     pub build_only: bool,
+    /// Copy the databases of a backup to this directory, check the copies and restore them. It must be
+    /// empty or not there; the copies are removed at the end unless --keep is given.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "build_only",
+        help_heading = "Where"
+    )]
+    pub backup_to: Option<PathBuf>,
+
+    /// Which tests of the storage to make: performance, stress, backup, recovery or all [default:
+    /// performance]. "stress" is a performance test of 24 h unless --duration says otherwise, judged by
+    /// the lenient limits; "all" is performance, backup and recovery.
+    #[arg(long, value_name = "TEST", help_heading = "Load")]
+    pub test: Option<String>,
 
     #[command(flatten)]
     pub witness: WitnessArgs,
@@ -94,6 +116,13 @@ impl RunOptions {
     /// A `--set` without a value.
     pub fn scenario(&self) -> Result<Scenario, Error> {
         let mut scenario = self.load.scenario(&self.workload, &self.output)?;
+        if let Some(test) = &self.test {
+            if test == STRESS && self.load.duration.is_none() {
+                let setting = Setting::at("run.duration", LENGTH_OF_STRESS_TEST);
+                scenario.settings.insert(0, setting);
+            }
+            scenario.set(&Key::Test, &Value::from(test.as_str()));
+        }
         if self.continue_on_errors {
             let limit = Key::Path("run.stop_after_errors".to_owned());
             scenario.set(&limit, &Value::from("never"));
@@ -116,6 +145,7 @@ impl RunOptions {
             array_cache_bytes: self.array_cache.map(ByteSize::bytes),
             allow_cached: self.allow_cached,
             build_only: self.build_only,
+            backup_to: self.backup_to.clone(),
             notify: (!self.output.quiet).then_some(notify),
             witness: self.witness.read()?,
         })

@@ -46,6 +46,8 @@ struct Shared<P: Payload, S: PageStore<P>, F: File> {
     source: Rc<dyn CheckpointSource>,
     position: Cell<LogPosition>,
     turn: Rc<Semaphore>,
+    /// Whether it stays where it is, and with it the log files behind it.
+    is_held: Cell<bool>,
     failure: RefCell<Option<PoolError>>,
 }
 
@@ -77,6 +79,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
             source,
             position: Cell::new(position),
             turn: Semaphore::new(1),
+            is_held: Cell::new(false),
             failure: RefCell::new(None),
         });
         log.on_rollover(Rc::new(HeaderAtRollover {
@@ -114,7 +117,13 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
             .bytes_since(self.shared.position.get())
     }
 
-    /// Moves the checkpoint as far as it may go now.
+    /// Has the checkpoint stay where it is, so that no log file behind it is used again, or lets it go
+    /// on.
+    pub fn hold(&self, held: bool) {
+        self.shared.is_held.set(held);
+    }
+
+    /// Moves the checkpoint as far as it may go now; nowhere while it is held.
     ///
     /// # Errors
     /// If the storage fails; every later call returns the same failure.
@@ -183,6 +192,9 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
 
     async fn try_advance(&self) -> Result<(), PoolError> {
         self.pool.check()?;
+        if self.is_held.get() {
+            return Ok(());
+        }
         // The goal is fixed first: pages whose write completes later are not part of it.
         let goal = self.goal();
         if goal <= self.position.get() {

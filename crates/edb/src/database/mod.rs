@@ -2,10 +2,13 @@
 //!
 //! - [`Database`] creates, opens and closes; [`Database::begin`] starts transactions.
 //! - [`create`] makes a new file, [`open`] brings an existing one back, with recovery if need be.
+//! - [`backup`] reads all of an open database, [`copy`] keeps what was read.
 //! - [`growth`] makes the file larger. [`images`] logs pages before they are overwritten.
 //! - [`read_back`] compares the headers and the checkpoint with what was written.
 //! - [`versions`] reads every page to know its version; [`scan`] verifies them in the background.
 
+mod backup;
+mod copy;
 mod create;
 mod growth;
 mod images;
@@ -16,6 +19,8 @@ mod scan;
 mod statistics;
 mod versions;
 
+pub use backup::{BackupPass, BackupReads};
+pub use copy::{CopyCheck, DatabaseCopy};
 pub use statistics::EngineStatistics;
 pub use versions::Rebuilt;
 
@@ -145,6 +150,12 @@ impl<D: Directory> Database<D> {
         self.inner.core.check()
     }
 
+    /// Has the checkpoint stay where it is, so that recovery begins there and every log file from there
+    /// on is kept, or lets it go on. A database that is closed lets it go.
+    pub fn hold_checkpoint(&self, held: bool) {
+        self.inner.checkpoint_parts.checkpointer.hold(held);
+    }
+
     /// Writes everything and marks the file as properly closed. Transactions must have ended; those
     /// that were dropped are rolled back first.
     ///
@@ -194,6 +205,7 @@ impl<D: Directory> Database<D> {
         core.log.make_durable(core.log.end()).await?;
         core.pool.flush_all().await?;
         core.pool.sync().await?;
+        checkpoint_parts.checkpointer.hold(false);
         checkpoint_parts.checkpointer.advance().await?;
         let detach = TimeAndPosition {
             time: core.log.time(),

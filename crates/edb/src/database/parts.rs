@@ -29,10 +29,11 @@ pub(crate) struct Parts<'a, D: Directory> {
     pub(crate) observer: Rc<dyn IoObserver>,
 }
 
-/// Where a database file lies.
+/// Where a database file and its log lie.
 pub(crate) struct Place<D: Directory> {
     pub(crate) directory: D,
     pub(crate) name: String,
+    pub(crate) log_directory: D,
 }
 
 /// What keeps header and checkpoint.
@@ -106,11 +107,12 @@ impl<'a, D: Directory> Parts<'a, D> {
         settings
     }
 
-    /// Where the database file lies.
+    /// Where database file and log lie.
     pub(crate) fn place(&self) -> Place<D> {
         Place {
             directory: self.database_directory.clone(),
             name: self.name.to_owned(),
+            log_directory: self.log_directory.clone(),
         }
     }
 
@@ -127,7 +129,9 @@ impl<'a, D: Directory> Parts<'a, D> {
         store
             .versions()
             .set_clock_origin(self.clock_origin().unix_ms);
-        let Place { directory, name } = self.place();
+        let Place {
+            directory, name, ..
+        } = self.place();
         store.set_note_half_written(Box::new(move || {
             half_written::leave_note(&directory, &name)
         }));

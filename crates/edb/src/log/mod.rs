@@ -42,7 +42,7 @@ pub use chain::RecordChain;
 pub use error::LogError;
 pub use facts::{LogFileFacts, log_files};
 pub(crate) use layout::{eight, put, word};
-pub(crate) use names::checkpoint_name;
+pub(crate) use names::{checkpoint_name, is_needed_from};
 pub use reader::LogReader;
 pub use set::LogEnd;
 pub use state::{LogCore, LogStatistics};

@@ -49,6 +49,14 @@ impl Names {
     }
 }
 
+/// Whether `name` is that of the file being written of the log with this prefix, or of a full one of
+/// generation `first` or a later one.
+pub(crate) fn is_needed_from(prefix: &str, name: &str, first: u32) -> bool {
+    let names = Names::new(prefix);
+    let generation = names.generation_of(name);
+    name == names.current() || generation.is_some_and(|generation| generation >= first)
+}
+
 /// The name of the checkpoint file of the log with this prefix.
 pub(crate) fn checkpoint_name(prefix: &str) -> String {
     format!("{prefix}.chk")
@@ -71,5 +79,8 @@ mod tests {
         ] {
             assert_eq!(names.generation_of(other), None, "{other}");
         }
+        let needed = |name| is_needed_from("E00", name, 0x1A2B);
+        assert!(needed("E0000001A2B.log") && needed("E00.log"));
+        assert!(!needed("E0000001A2A.log") && !needed("E00tmp.log") && !needed("E00.chk"));
     }
 }

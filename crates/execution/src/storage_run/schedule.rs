@@ -25,6 +25,36 @@ pub struct PlannedWork {
     pub verified_bytes: u64,
     /// Whether the warm-up waits for full caches of our own engine.
     pub fills_caches: bool,
+    /// What is tested besides a load that is measured, or in place of it.
+    pub tests: PlannedTests,
+}
+
+/// The tests that end when their work does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlannedTests {
+    /// Whether no load is measured.
+    pub without_measured_phase: bool,
+    /// Bytes that a backup reads; 0 without one.
+    pub backup_bytes: u64,
+    /// Whether the load runs meanwhile.
+    pub backup_under_load: bool,
+    /// Whether copies are written, which are then read, compared and recovered.
+    pub with_copies: bool,
+    /// Bytes of log files that soft recovery replays; 0 without it.
+    pub replayed_bytes: u64,
+}
+
+impl PlannedWork {
+    /// Whether latencies and rates are judged.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        !self.build_only && !self.tests.without_measured_phase
+    }
+
+    /// Whether sessions run before, or during, what is tested.
+    fn is_loaded(&self) -> bool {
+        !self.tests.without_measured_phase || self.tests.backup_under_load
+    }
 }
 
 /// The phases of a run with their times, a line each, and the time in all.
@@ -46,11 +76,13 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         }
     };
     bytes_line(&mut add, "build", "write", work.build_bytes);
-    if !work.build_only {
+    if !work.build_only && work.is_loaded() {
         let length = run.warm_up.on_storage();
         let most = longest_warm_up(run, work);
         let (least_s, most_s) = (length.shortest.as_seconds(), most.as_seconds());
         add("warm-up", &warm_up_of(run, work), least_s, most_s);
+    }
+    if work.is_measured() {
         if let Some(longest) = work.longest_tuning {
             let longest_s = duration(longest.as_seconds());
             let what = format!("finds the number of threads, {longest_s} at most");
@@ -62,10 +94,30 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         let interval = duration(interval.as_seconds());
         let what = format!("{}, {samples} of {interval}", duration(length_s));
         add("measured phase", &what, length_s, length_s);
+    }
+    if !work.build_only {
+        let tests = &work.tests;
+        let backed_up = match (tests.with_copies, tests.backup_under_load) {
+            (false, false) => "read",
+            (true, false) => "read and copy",
+            (false, true) => "read under load",
+            (true, true) => "read and copy under load",
+        };
+        bytes_line(&mut add, "backup", backed_up, tests.backup_bytes);
+        let bytes = tests.replayed_bytes;
+        bytes_line(&mut add, "log files for soft recovery", "write", bytes);
+        bytes_line(&mut add, "soft recovery", "replay", bytes);
         bytes_line(&mut add, work.verification, "read", work.verified_bytes);
+        let bytes = if tests.with_copies {
+            tests.backup_bytes
+        } else {
+            0
+        };
+        bytes_line(&mut add, "check of the copies", "read and restore", bytes);
     }
     let (from, to) = (duration(shortest_s.round()), duration(longest_s.round()));
-    let condition = match work.build_bytes + work.verified_bytes {
+    let handled_bytes = work.tests.backup_bytes + work.tests.replayed_bytes;
+    let condition = match work.build_bytes + work.verified_bytes + handled_bytes {
         0 => "",
         _ => " if the storage writes and reads 100 MiB/s",
     };
@@ -145,6 +197,38 @@ mod tests {
             \x20 verification: 96 GiB to read, 16 min 23 s at 100 MiB/s\n\
             \x20 in all: 2 h 32 min to 3 h 47 min if the storage writes and reads 100 MiB/s\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn tests_without_a_measured_phase_have_their_lines() {
+        let mut work = PlannedWork {
+            verification: "verification",
+            tests: PlannedTests {
+                without_measured_phase: true,
+                backup_bytes: 96 << 30,
+                replayed_bytes: 2_000 << 20,
+                ..PlannedTests::default()
+            },
+            ..PlannedWork::default()
+        };
+        assert_eq!(
+            describe(&Run::default(), &work),
+            "Plan:\n\
+             \x20 backup: 96 GiB to read, 16 min 23 s at 100 MiB/s\n\
+             \x20 log files for soft recovery: 1.95 GiB to write, 20 s at 100 MiB/s\n\
+             \x20 soft recovery: 1.95 GiB to replay, 20 s at 100 MiB/s\n\
+             \x20 in all: about 17 min 3 s if the storage writes and reads 100 MiB/s\n"
+        );
+        work.tests.backup_under_load = true;
+        work.tests.with_copies = true;
+        let text = describe(&Run::default(), &work);
+        for line in [
+            "warm-up",
+            "read and copy under load",
+            "check of the copies: 96 GiB",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct TargetRun {
     request: RunRequest,
     options: RunOptions,
     targets: Targets,
+    /// Where copies of the databases will go.
+    copies: Option<Layout>,
 }
 
 /// Where a run works.
@@ -40,6 +42,8 @@ enum Targets {
 pub struct Begun<'a> {
     /// Where its databases are.
     pub places: Places,
+    /// Where copies of them go, if a backup makes some.
+    pub copies: Option<Places>,
     /// What is known before the run.
     pub base: RunResult,
     /// Samples the counters of the host and its devices.
@@ -73,6 +77,13 @@ impl TargetRun {
             &mut |text| options.notify(text),
         )?;
         base::refuse_on_target(&request.output, &layout)?;
+        let copies = options.backup_to.as_deref().map(|path| {
+            storage::survey_copies(path, profile, &layout, &mut |text| options.notify(text))
+        });
+        let copies = copies.transpose()?;
+        if let Some(copies) = &copies {
+            base::refuse_on_target(&request.output, copies)?;
+        }
         results::check(&request.output)?;
         let targets = match options.reuse {
             true => {
@@ -85,6 +96,7 @@ impl TargetRun {
             request: request.clone(),
             options: options.clone(),
             targets,
+            copies,
         })
     }
 
@@ -159,6 +171,20 @@ impl TargetRun {
                 Claim::make(layout, name, profile, options.erase_device)?
             }
         };
+        let copies = self.copies.map(|layout| {
+            let name = &begun.workload.name;
+            Claim::make(layout, name, profile, false)
+        });
+        let copies = match copies.transpose() {
+            Ok(copies) => copies,
+            Err(refusal) => {
+                // Nothing was built yet.
+                if !options.reuse {
+                    let _ = claim.release();
+                }
+                return Err(refusal.into());
+            }
+        };
         let fallbacks = base::fallbacks(Some(claim.layout()));
         let recorder = Recorder::new(observer, directory, stop.clone());
         let mut recorder = recorder.with_fallbacks(fallbacks);
@@ -167,6 +193,7 @@ impl TargetRun {
         let watch = DeviceWatch::begin(&begun);
         let mut result = run(Begun {
             places: Places::of(&claim, !options.reuse),
+            copies: copies.as_ref().map(|copies| Places::of(copies, true)),
             base: begun,
             monitor,
             stop: stop.clone(),
@@ -178,6 +205,11 @@ impl TargetRun {
         conclude(&mut result, profile);
         let (mut observer, recorded) = recorder.finish(&mut result);
         let kept = release(&options, claim, &result, examined_by, &mut *observer);
+        let copies = copies.map(|claim| release_copies(&options, claim, &result, &mut *observer));
+        let kept = match copies {
+            Some(copies) => kept.and_then(|kept| Ok(format!("{kept} {}", copies?))),
+            None => kept,
+        };
         Ok(super::outcome(result, recorded, kept))
     }
 }
@@ -215,6 +247,23 @@ fn release(
     Ok(format!(
         "Databases removed from {places}; --keep keeps them for the next run."
     ))
+}
+
+/// Gives the directory of the copies back, and says in a sentence whether they are still there. They stay
+/// when they were to be kept, and when something went wrong.
+fn release_copies(
+    options: &RunOptions,
+    claim: Claim,
+    result: &RunResult,
+    observer: &mut dyn Observer,
+) -> Result<String, Error> {
+    let places = places(claim.layout());
+    if options.keep || result.verdict == Verdict::Error {
+        return Ok(format!("Copies kept in {places}."));
+    }
+    let left = claim.release()?;
+    warn_of_left_files(&left, observer);
+    Ok(format!("Copies removed from {places}."))
 }
 
 /// The targets that hold databases or logs, as they were given.

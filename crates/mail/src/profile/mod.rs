@@ -2,11 +2,14 @@
 
 mod load;
 mod rules;
+mod storage_tests;
 
 pub use edb::settings::{Engine, Maintenance};
 pub use load::{Access, Item, Mail, Mix};
+pub use storage_tests::{Backup, Recovery, Test, TestSelection};
 
 use config::{ConfigError, Layers, settings};
+use measure::result::TestKind;
 use workload::Bundled;
 use workload::profile::{Levels, Run, Tuning, read};
 
@@ -32,6 +35,13 @@ settings! {
         pub run: Run = Run::default();
         /// How threads = "auto" finds its number.
         pub tuning: Tuning = Tuning::default();
+        /// Which tests a run on real storage makes. A prediction is one of the performance test.
+        pub test: Test = Test::default();
+        /// The backup: all databases are read at the same time, each from its first page to its last.
+        pub backup: Backup = Backup::default();
+        /// Soft recovery: a load writes log files while the checkpoint is held, the databases are left
+        /// without being closed, and are recovered.
+        pub recovery: Recovery = Recovery::default();
     }
 }
 
@@ -72,6 +82,24 @@ impl MailProfile {
     #[must_use]
     pub fn rate_to_reach(&self) -> f64 {
         self.run.held_rate.unwrap_or(self.mail.target_iops())
+    }
+
+    /// The tests of a run, in their order.
+    #[must_use]
+    pub fn tests(&self) -> Vec<TestKind> {
+        let kind = self.test.kind;
+        let is_long = self.run.duration.as_seconds() > self.service_levels.lenient_above_s;
+        let measured = match kind == TestSelection::Stress || is_long {
+            true => TestKind::Stress,
+            false => TestKind::Performance,
+        };
+        let all = [
+            (measured, kind.is_measured()),
+            (TestKind::Backup, kind.has_backup()),
+            (TestKind::Recovery, kind.has_recovery()),
+        ];
+        let asked_for = all.into_iter().filter(|(_, is_part)| *is_part);
+        asked_for.map(|(test, _)| test).collect()
     }
 }
 

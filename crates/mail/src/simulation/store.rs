@@ -241,6 +241,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
             size_bytes: (u64::from(core.file_pages.get()) + 2) * page_bytes,
             database_pages: u64::from(core.owned_pages.get()),
             dirty_bytes: cache.dirty_pages * page_bytes,
+            ..DatabaseStatistics::default()
         }
     }
 

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use execution::storage_run::{
-    Begun, OpenedPlace, Places, PlannedWork, RunRequest, StorageRun, TargetRun, own, wall_clock,
+    Begun, OpenedPlace, Places, PlannedTests, PlannedWork, RunRequest, StorageRun, TargetRun, own,
+    wall_clock,
 };
 use execution::{Error, Observer, Outcome, RunOptions};
+use measure::result::TestKind;
 use runtime::{AnyDirectory, Runtime};
 use storage::Claim;
 use witness::Sender;
@@ -45,6 +47,7 @@ pub fn prepare(
     options: &RunOptions,
     profile: &dyn Profile,
 ) -> Result<Box<dyn StorageRun>, Error> {
+    refuse_options(options, own(profile)?)?;
     let targets = TargetRun::prepare(request, options, profile)?;
     let profile: &MailProfile = own(profile)?;
     Ok(Box::new(MailRun {
@@ -52,6 +55,25 @@ pub fn prepare(
         profile: profile.clone(),
         targets,
     }))
+}
+
+/// Options that do not go together with the tests of the run.
+fn refuse_options(options: &RunOptions, profile: &MailProfile) -> Result<(), Error> {
+    let tests = profile.tests();
+    if options.backup_to.is_some() && !tests.contains(&TestKind::Backup) {
+        return Err(Error::usage(
+            "--backup-to says where a backup goes, and this run makes none.",
+            "Add --test backup or --test all, or leave --backup-to out.",
+        ));
+    }
+    if options.witness.is_some() && tests.contains(&TestKind::Recovery) {
+        return Err(Error::usage(
+            "A witness keeps what one opening of the databases acknowledges, and the recovery test opens \
+             them several times.",
+            "Leave --witness out, or run the performance test alone.",
+        ));
+    }
+    Ok(())
 }
 
 /// The plan of a run, on databases that were `kept` if there are any. Those that it cannot run on are
@@ -66,10 +88,32 @@ fn plan(
     plan.run.build_only = options.build_only;
     plan.run.reuse = options.reuse;
     plan.run.warm_up = profile.run.warm_up.on_storage();
+    if let (Some(backup), Some(path)) = (&mut plan.run.tests.backup, &options.backup_to) {
+        backup.copied_to = path.display().to_string();
+    }
     if let Some(claim) = kept {
         plan.data_seed = kept::seed(claim, &plan)?;
     }
     Ok(plan)
+}
+
+impl MailRun {
+    /// What is tested besides a load that is measured, of databases with so many bytes.
+    fn planned_tests(&self, all_bytes: u64) -> PlannedTests {
+        let tests = &self.plan.run.tests;
+        let backup = tests.backup.as_ref();
+        let replayed_bytes = tests.recovery.as_ref().map(|recovery| {
+            let databases = u64::from(self.profile.mail.databases);
+            databases * u64::from(recovery.log_files) * recovery.log_file_bytes
+        });
+        PlannedTests {
+            without_measured_phase: tests.without_measured_phase,
+            backup_bytes: backup.map_or(0, |_| all_bytes),
+            backup_under_load: backup.is_some_and(|backup| backup.under_load),
+            with_copies: backup.is_some_and(|backup| !backup.copied_to.is_empty()),
+            replayed_bytes: replayed_bytes.unwrap_or(0),
+        }
+    }
 }
 
 impl StorageRun for MailRun {
@@ -94,6 +138,7 @@ impl StorageRun for MailRun {
             verification: "verification",
             verified_bytes: if verifies { all_bytes } else { 0 },
             fills_caches: true,
+            tests: self.planned_tests(all_bytes),
         })
     }
 
@@ -117,7 +162,8 @@ impl StorageRun for MailRun {
 fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
     let Begun {
         places,
-        base,
+        copies,
+        mut base,
         monitor,
         stop,
         witness,
@@ -125,7 +171,10 @@ fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
     } = begun;
     let run = plan.run.clone();
     let plan = Arc::new(plan);
-    let make = move |shard| host(shard, &plan, &places, witness.clone());
+    if !run.build_only {
+        base.tests = plan.profile.tests();
+    }
+    let make = move |shard| host(shard, &plan, (&places, copies.as_ref()), witness.clone());
     run_on_threads(run, base, Some(monitor), stop, listener, make)
 }
 
@@ -133,16 +182,28 @@ fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
 fn host(
     shard: usize,
     plan: &Arc<MailPlan>,
-    places: &Places,
+    (places, copies): (&Places, Option<&Places>),
     witness: Option<Sender>,
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
     let runtime = wall_clock(plan.run.run.io_driver)?;
-    let mut directories = BTreeMap::new();
-    for &database in &plan.run.shards[shard] {
-        let OpenedPlace { data, log } = places.open(&runtime, database)?;
-        directories.insert(database, DatabaseDirectories { data, log });
-    }
+    let databases = &plan.run.shards[shard];
+    let directories = open_all(&runtime, places, databases)?;
+    let copies = copies.map(|copies| open_all(&runtime, copies, databases));
     let host = EdbHost::new(runtime.handle(), Arc::clone(plan), directories);
+    let host = host.copying_to(copies.transpose()?.unwrap_or_default());
     let host = host.notifying(witness.map(audit::reporting_to));
     Ok((runtime, host))
+}
+
+/// The directories of these databases, by their numbers in the run.
+fn open_all(
+    runtime: &Runtime,
+    places: &Places,
+    databases: &[usize],
+) -> Result<BTreeMap<usize, DatabaseDirectories<AnyDirectory>>, Failure> {
+    let open = |&database: &usize| {
+        let OpenedPlace { data, log } = places.open(runtime, database)?;
+        Ok((database, DatabaseDirectories { data, log }))
+    };
+    databases.iter().map(open).collect()
 }

@@ -53,7 +53,17 @@ pub fn host(
             (database, places)
         })
         .collect();
-    EdbHost::new(handle.clone(), Arc::clone(plan), places)
+    let backup = plan.run.tests.backup.as_ref();
+    let copies = places.keys().map(|&database| {
+        let data = disk.directory(&format!("copy{database}"));
+        let log = disk.directory(&format!("copy-log{database}"));
+        (database, DatabaseDirectories { data, log })
+    });
+    let copies: BTreeMap<usize, _> = match backup.is_some_and(|one| !one.copied_to.is_empty()) {
+        true => copies.collect(),
+        false => BTreeMap::new(),
+    };
+    EdbHost::new(handle.clone(), Arc::clone(plan), places).copying_to(copies)
 }
 
 pub fn run(profile: &MailProfile) -> Outcome {
@@ -90,13 +100,15 @@ pub fn carry_out(runtime: &Runtime, disk: &SimulatedDisk, plan: MailPlan) -> Out
     let (for_hosts, disk_of_hosts) = (handle.clone(), disk.clone());
     let result = runtime.block_on(async move {
         let run = plan.run.clone();
+        let mut base = RunResult::new();
+        base.tests = plan.profile.tests();
         let plan = Arc::new(plan);
         let make = move |shard| host(&for_hosts, &disk_of_hosts, shard, &plan);
         let stop = StopRequest::new();
         run_on_virtual_clock(
             handle,
             run,
-            RunResult::new(),
+            base,
             stop,
             workload::controller::shared(NoListener),
             make,

@@ -32,7 +32,7 @@ use rules::{RULES, is_of_host};
 /// where they leave it in doubt. Predictions have no host that could be the reason.
 pub fn attribute(result: &mut RunResult) {
     result.causes.clear();
-    if result.kind != RunKind::Run || !result.complete {
+    if result.kind != RunKind::Run || !result.complete || !result.has_measured_phase() {
         return;
     }
     match result.verdict {

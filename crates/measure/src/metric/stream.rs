@@ -48,7 +48,7 @@ streams! {
     LogWrite "log-write" "log_write" "log writes";
     /// Reads of the transaction log: log replication reads, and those of recovery before the load.
     LogRead "log-read" "log_read" "log replication reads";
-    /// Reads of the background database maintenance.
+    /// Reads of the background database maintenance, and those of a backup in its phase.
     MaintenanceRead "maintenance-read" "maintenance_read" "maintenance reads";
     /// Writes of database headers and checkpoint files.
     HeaderWrite "header-write" "header_write" "header writes";

@@ -6,7 +6,7 @@ use crate::attribution::attribute;
 use crate::metric::Stream;
 use crate::result::{Check, CheckId, LatencyFigures, RunResult, SteadyState, Verdict};
 use crate::sample::RunTotals;
-use crate::service_level::{Measured, add_checks, evaluate, judge};
+use crate::service_level::{Measured, add_checks, checks_of_tests, evaluate, judge};
 
 /// A result in which everything that follows from the samples has been recomputed; all else is as it
 /// was recorded.
@@ -44,7 +44,7 @@ pub(super) fn recomputed(
         .as_ref()
         .map(|recorded| steady_state(recorded, totals, terms));
     result.steady_state.clone_from(&steady);
-    if totals.measured_s() <= 0.0 {
+    if recorded.has_measured_phase() && totals.measured_s() <= 0.0 {
         let unexplained = "Nothing was measured, so the verdict does not follow from samples.";
         return RecomputedResult {
             result,
@@ -63,9 +63,11 @@ pub(super) fn recomputed(
         error_counts: &recorded.error_counts,
         hung_after_s: hung.then_some(terms.hung_after_s),
         interrupted: recorded.verdict == Verdict::Interrupted,
+        tests: &recorded.tests,
         must_be_steady: steady.as_ref().filter(|_| terms.steady.required),
     };
-    let checks = evaluate(&terms.levels, &measured);
+    let mut checks = evaluate(&terms.levels, &measured);
+    checks.extend(checks_of_tests(recorded));
     let judgement = judge(&terms.levels, &measured, &checks);
     judgement.enter(checks, &mut result);
     add_checks(&mut result, checks_of_the_workload(recorded));

@@ -219,6 +219,12 @@ check_ids! {
     TransactionRate "transaction rate" Throughput Run AtLeast TransactionsPerSecond;
     /// How long the database server did not serve.
     Downtime "downtime" Service Run AtMost Seconds;
+    /// How much of a database its backup has read.
+    BackupRead "database read by the backup" Completion Database AtLeast Percent;
+    /// What is wrong with the copy of a database.
+    BackupCopyErrors "errors in the copy" Integrity Database AtMost Errors;
+    /// Log files that the soft recovery of a database has replayed.
+    ReplayedLogFiles "log files replayed" Completion Log AtLeast Count;
     /// Failed requests and bad pages.
     Errors "I/O errors and bad pages" Integrity Run AtMost Errors;
     /// Requests that were not answered in time.
@@ -242,6 +248,8 @@ pub enum CheckKind {
     Mix,
     /// Whether the server of a database served all the time.
     Service,
+    /// Whether a test without a measured phase did all of its work.
+    Completion,
     /// Errors of data or device.
     Integrity,
 }

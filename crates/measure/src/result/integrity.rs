@@ -116,6 +116,10 @@ pub struct VerifiedDatabase {
     pub duration_s: f64,
     /// Wrong pages and failed reads that this pass has met, those known already included.
     pub errors: u64,
+    /// Log files read and verified.
+    pub log_files: u64,
+    /// Segments of 4 KiB in them that hold records.
+    pub log_segments: u64,
     /// Pages that the run has written; null when that was not counted.
     pub pages_written: Option<u64>,
     /// Of those, pages that were read back from the device and verified, in the run or after it; null

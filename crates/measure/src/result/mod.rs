@@ -21,6 +21,7 @@ mod integrity;
 mod server;
 mod setup;
 mod slow_sample;
+mod storage_tests;
 mod trace;
 mod witness;
 
@@ -45,6 +46,10 @@ pub use setup::{
 };
 pub use slow_sample::SlowSample;
 pub(crate) use slow_sample::by_column;
+pub use storage_tests::{
+    BackedUpDatabase, BackupCopy, BackupResult, RecoveredDatabase, RecoveryResult, TestKind,
+    has_measured_phase,
+};
 pub use trace::{DemeritPoint, DemeritResult, TraceResult};
 pub use witness::WitnessResult;
 
@@ -80,6 +85,9 @@ pub struct RunResult {
     /// What may have decided the run besides its storage: why a level that was not met, or a run that
     /// passed, leaves doubt.
     pub causes: Vec<Cause>,
+    /// The tests that were asked for, in their order; empty in a prediction, and in documents of earlier
+    /// versions, which know the performance test alone.
+    pub tests: Vec<TestKind>,
     /// What was run, with all settings in force.
     pub workload: WorkloadResult,
     /// The storage under test.
@@ -113,6 +121,10 @@ pub struct RunResult {
     pub errors: Vec<ErrorRecord>,
     /// All errors, by database and class, but for those that [say nothing of data](ErrorKind::is_of_data).
     pub error_counts: Vec<ErrorCount>,
+    /// The backup of the databases; null when none was asked for or begun.
+    pub backup: Option<BackupResult>,
+    /// The soft recovery of the databases; null when none was asked for or begun.
+    pub recovery: Option<RecoveryResult>,
     /// The pass over the closed databases after the run; null when none was to be made.
     pub verification: Option<VerificationResult>,
     /// Sentences about things that may spoil the result.
@@ -189,6 +201,11 @@ impl RunResult {
             Verdict::Interrupted,
             format!("The run did not finish, or is still running. Until then: {so_far}"),
         );
+    }
+
+    /// Whether one of the tests has a measured phase.
+    pub fn has_measured_phase(&self) -> bool {
+        has_measured_phase(&self.tests)
     }
 
     /// The error after which the run could not go on; `None` when there was none.

@@ -34,6 +34,12 @@ pub enum Phase {
     Checksum,
     /// The databases are closed.
     Close,
+    /// The databases are backed up; with or without the load.
+    Backup,
+    /// The load writes the log files that soft recovery replays.
+    LogWriting,
+    /// Databases that were not closed are recovered.
+    Recovery,
 }
 
 impl Phase {

@@ -5,6 +5,7 @@ use super::{Measured, ServiceLevels};
 use crate::display::number::{beside_limit, bounded, count, percent};
 use crate::result::{
     Bound, Check, CheckId, CheckKind, ErrorCount, ErrorKind, ErrorRecord, RunResult, Verdict,
+    has_measured_phase,
 };
 
 /// Classes and places of errors that a sentence names at most.
@@ -47,7 +48,11 @@ pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) 
             _ => fail_reason(&failed, checks.len()),
         };
         let after_s = measured.totals.measured_s();
-        let reason = format!("Stopped after {after_s:.0} s of the measured phase: {so_far}");
+        let when = match has_measured_phase(measured.tests) {
+            true => format!("after {after_s:.0} s of the measured phase"),
+            false => "before its end".to_owned(),
+        };
+        let reason = format!("Stopped {when}: {so_far}");
         return judgement(Verdict::Interrupted, end_sentence(reason));
     }
     if !failed.is_empty() {
@@ -241,6 +246,9 @@ fn end_sentence(text: String) -> String {
 
 /// Why a run without failure says nothing yet.
 fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> Option<String> {
+    if !has_measured_phase(measured.tests) {
+        return None;
+    }
     let samples = measured.totals.full_samples();
     if samples < levels.fewest_samples as usize {
         return Some(format!(

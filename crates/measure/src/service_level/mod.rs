@@ -15,11 +15,13 @@ mod judge;
 mod levels;
 mod operations;
 mod rules;
+mod storage_tests;
 
 pub use judge::{Judgement, add_checks, allowed_errors, describe_counts, judge};
 pub use levels::Levels;
 pub use operations::{OperationLevels, PercentileLevel, ShareLevel};
 pub use rules::{Measured, evaluate};
+pub use storage_tests::checks_of_tests;
 
 use std::ops::{Deref, DerefMut};
 

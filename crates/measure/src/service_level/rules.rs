@@ -6,7 +6,8 @@ use crate::display::number::counted;
 use crate::metric::IoMetric;
 use crate::metric::Stream;
 use crate::result::{
-    Check, CheckId, ErrorCount, ErrorRecord, IntegrityClass, SlowSample, SteadyState, by_column,
+    Check, CheckId, ErrorCount, ErrorRecord, IntegrityClass, SlowSample, SteadyState, TestKind,
+    by_column, has_measured_phase,
 };
 use crate::sample::{DatabaseTotals, RunTotals, SampleAverage};
 
@@ -31,6 +32,9 @@ pub struct Measured<'a> {
     pub hung_after_s: Option<f64>,
     /// Whether somebody stopped the run.
     pub interrupted: bool,
+    /// The tests of the run, as in [`crate::result::RunResult::tests`]: without a measured phase errors
+    /// alone are judged here, and the lenient limits are those of a stress test.
+    pub tests: &'a [TestKind],
     /// Steadiness, when it is required.
     pub must_be_steady: Option<&'a SteadyState>,
 }
@@ -38,10 +42,24 @@ pub struct Measured<'a> {
 /// Judges every service level, in the order in which people read them: latency of each database,
 /// spikes, stalls, achieved rate, errors.
 pub fn evaluate(levels: &ServiceLevels, measured: &Measured<'_>) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if has_measured_phase(measured.tests) {
+        checks.extend(of_measured_phase(levels, measured));
+    }
+    checks.push(errors(levels, measured));
+    let hung_after_s = measured.hung_after_s;
+    checks.extend(hung_after_s.map(|after_s| hung(levels, measured, after_s)));
+    checks.retain(|c| c.limit.is_finite());
+    checks
+}
+
+/// The levels of latency, stalls and rate.
+fn of_measured_phase(levels: &ServiceLevels, measured: &Measured<'_>) -> Vec<Check> {
     let totals = measured.totals;
     let mut checks = Vec::new();
     let planned_s = measured.planned_s.unwrap_or(totals.measured_s());
-    let lenient = planned_s > levels.lenient_above_s;
+    let is_stress = measured.tests.contains(&TestKind::Stress);
+    let lenient = is_stress || planned_s > levels.lenient_above_s;
     for (name, database) in totals.databases() {
         for reading in readings(levels, lenient) {
             // A workload that writes nothing has no log writes to be judged.
@@ -61,10 +79,6 @@ pub fn evaluate(levels: &ServiceLevels, measured: &Measured<'_>) -> Vec<Check> {
             .target_iops
             .map(|target| achieved(levels, target, totals)),
     );
-    checks.push(errors(levels, measured));
-    let hung_after_s = measured.hung_after_s;
-    checks.extend(hung_after_s.map(|after_s| hung(levels, measured, after_s)));
-    checks.retain(|c| c.limit.is_finite());
     checks
 }
 

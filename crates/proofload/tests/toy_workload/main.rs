@@ -27,7 +27,7 @@ use proofload::{Error, Observer, Outcome, RunOptions, StopRequest};
 use proofload::{Registry, Scenario};
 use report::{Run as ReportedRun, Style};
 use workload::controller::load::{Loop, Pause};
-use workload::controller::plan::SteadyBy;
+use workload::controller::plan::{SteadyBy, Tests};
 #[cfg(feature = "host")]
 use workload::controller::run_on_threads;
 use workload::controller::{RunPlan, run_on_virtual_clock};
@@ -288,6 +288,7 @@ impl ToyProfile {
             build_only: false,
             warm_up: self.warm_up_in_prediction(),
             steady_by: SteadyBy::Rate,
+            tests: Tests::default(),
         }
     }
 }

@@ -76,6 +76,8 @@ pub(super) fn tiles(run: &Run) -> Markup {
                 (plain_average("Write latency, average", result, Stream::DatabaseWrite))
                 (tile("Replayed", &duration(result.duration_s), "", &samples))
                 (tile("Volumes", &count(result.databases.len() as u64), "", ""))
+            } @else if !result.has_measured_phase() {
+                (tile("Databases", &count(result.databases.len() as u64), "", &sizes(run)))
             } @else {
                 (tile("Transactional I/O", &figure(throughput.achieved_iops), "IOPS", &target))
                 (tile("Database read latency, average", &read.0, "", &read.1))

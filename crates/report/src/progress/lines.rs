@@ -79,7 +79,12 @@ impl<W: Write> LinesView<W> {
             SamplePhase::WarmUp => (Phase::WarmingUp, None),
             SamplePhase::Tuning => (Phase::Tuning, None),
             SamplePhase::Measured => (Phase::Measuring, self.measured),
-            SamplePhase::Build | SamplePhase::Close | SamplePhase::Checksum => return,
+            SamplePhase::Build
+            | SamplePhase::Close
+            | SamplePhase::Checksum
+            | SamplePhase::Backup
+            | SamplePhase::LogWriting
+            | SamplePhase::Recovery => return,
         };
         let of = expected.map_or(String::new(), |span| {
             format!(" of {}", figures::clock(span))

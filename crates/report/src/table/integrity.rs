@@ -1,5 +1,6 @@
 //! Errors by database and class, and what the verification after the run has read.
 
+use measure::display::number::duration;
 use measure::metric::Unit;
 use measure::result::{RunResult, VerifiedDatabase};
 
@@ -36,7 +37,9 @@ pub fn verification_table(result: &RunResult) -> Table {
         Column::text("database"),
         Column::number("pages verified", ""),
         Column::number("read", ""),
+        Column::number("time", ""),
         Column::number("throughput", ""),
+        Column::number("log files", ""),
         Column::number("errors", ""),
         Column::number("written", "").of("pages of the run"),
         Column::number("read back", "").of("pages of the run"),
@@ -62,7 +65,9 @@ fn row(database: &VerifiedDatabase) -> Vec<Cell> {
         Cell::new(database.name.clone()),
         Cell::count(database.pages),
         Cell::of(database.bytes as f64, Unit::Bytes),
+        Cell::new(duration(database.duration_s)),
         Cell::of(database.bytes_per_second(), Unit::BytesPerSecond),
+        Cell::count(database.log_files),
         Cell::count(database.errors).notable_when(database.errors > 0),
         count(database.pages_written),
         count(database.pages_read_back),
@@ -82,6 +87,8 @@ fn sum(databases: &[VerifiedDatabase]) -> VerifiedDatabase {
         sum.pages += one.pages;
         sum.bytes += one.bytes;
         sum.errors += one.errors;
+        sum.log_files += one.log_files;
+        sum.log_segments += one.log_segments;
         sum.duration_s = sum.duration_s.max(one.duration_s);
         if all_counted {
             sum.pages_written = add(sum.pages_written, one.pages_written);
@@ -102,6 +109,7 @@ mod tests {
             pages: 1_000,
             bytes: 32_768_000,
             duration_s: 2.0,
+            log_files: 12,
             errors,
             ..VerifiedDatabase::default()
         }
@@ -123,12 +131,20 @@ mod tests {
         let table = verification_table(&result);
         assert_eq!(
             heads(&table),
-            ["database", "pages verified", "read", "throughput", "errors"]
+            [
+                "database",
+                "pages verified",
+                "read",
+                "time",
+                "throughput",
+                "log files",
+                "errors"
+            ]
         );
-        let notable: Vec<bool> = table.rows.iter().map(|row| row[4].notable).collect();
+        let notable: Vec<bool> = table.rows.iter().map(|row| row[6].notable).collect();
         assert_eq!(notable, [false, true]);
         assert_eq!(
-            (table.sums[1].text.as_str(), table.sums[4].text.as_str()),
+            (table.sums[1].text.as_str(), table.sums[6].text.as_str()),
             ("2,000", "3")
         );
         let databases = &mut result.verification.get_or_insert_default().databases;
@@ -139,7 +155,18 @@ mod tests {
         let texts = |row: &[Cell]| row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
         assert_eq!(
             texts(&table.rows[0]),
-            ["a", "1,000", "31.2 MiB", "15.6 MiB/s", "0", "70", "68", "2"]
+            [
+                "a",
+                "1,000",
+                "31.2 MiB",
+                "2 s",
+                "15.6 MiB/s",
+                "12",
+                "0",
+                "70",
+                "68",
+                "2"
+            ]
         );
         // Both were read at the same time.
         assert_eq!(
@@ -148,7 +175,9 @@ mod tests {
                 "all",
                 "2,000",
                 "62.5 MiB",
+                "2 s",
                 "31.2 MiB/s",
+                "24",
                 "3",
                 "140",
                 "136",
@@ -161,7 +190,7 @@ mod tests {
         databases.push(VerifiedDatabase::default());
         let table = verification_table(&result);
         assert_eq!(table.rows.len(), 2);
-        assert_eq!(texts(&table.sums)[5..], ["-", "-", "-"]);
+        assert_eq!(texts(&table.sums)[7..], ["-", "-", "-"]);
         let databases = &mut result.verification.get_or_insert_default().databases;
         databases.truncate(1);
         assert_eq!(texts(&verification_table(&result).sums), [""; 0]);

@@ -264,7 +264,10 @@ fn facts(text: &mut Text, run: &Run) {
         facts.push(counted(databases as u64, place_noun(result)) + &size);
     }
     if !was_measured(result) {
-        facts.push("nothing was measured".to_owned());
+        if result.has_measured_phase() {
+            facts.push("nothing was measured".to_owned());
+        }
+        facts.extend(run.contribution.tiles.iter().map(tile));
         text.line(&facts.join("; "));
         return;
     }

@@ -131,7 +131,13 @@ pub async fn follow<D: ShardTasks>(shard: Rc<D>) {
         shard.look_after();
         if matches!(
             stage,
-            Stage::Build | Stage::Open | Stage::Close | Stage::Verify
+            Stage::Build
+                | Stage::Open
+                | Stage::Close
+                | Stage::Verify
+                | Stage::Backup
+                | Stage::CheckCopies
+                | Stage::Replay
         ) {
             follower.report(ShardMessage::Done(stage));
         }

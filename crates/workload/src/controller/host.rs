@@ -79,6 +79,72 @@ impl VerifyReport {
     }
 }
 
+/// What the backup of an open database has come to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BackupReport {
+    /// Pages read and verified.
+    pub pages: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Size of the pages of the database at the end.
+    pub size_bytes: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Pages that are damaged or could not be read.
+    pub bad_pages: u64,
+}
+
+/// What reading back, comparing and recovering a copy has come to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CopyReport {
+    /// Path of the copy.
+    pub path: String,
+    /// Log files that belong to it.
+    pub log_files: u64,
+    /// Pages read back.
+    pub pages: u64,
+    /// Bytes read back.
+    pub bytes: u64,
+    /// How long reading it back took, in seconds.
+    pub seconds: f64,
+    /// Pages whose checksum is wrong.
+    pub wrong_pages: u64,
+    /// Pages of requests that hold something else than was read from the database.
+    pub different_pages: u64,
+    /// Time in which it was recovered; `None` when it was not.
+    pub recovered_s: Option<f64>,
+    /// What the check of the recovered copy found wrong.
+    pub findings: u64,
+    /// Why it could not be checked to the end or recovered, as a sentence; empty when it was.
+    pub problem: String,
+}
+
+/// What the recovery of a database that was not closed has replayed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReplayReport {
+    /// Log files replayed.
+    pub log_files: u64,
+    /// Bytes of these log files.
+    pub bytes: u64,
+    /// Log records read.
+    pub records: u64,
+    /// Page changes repeated.
+    pub redone_changes: u64,
+    /// Transactions without a commit that were taken back.
+    pub undone_transactions: u64,
+    /// From the opening of the file until the database could be used, in seconds.
+    pub seconds: f64,
+}
+
+/// What a database of a soft recovery is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReopenedTo {
+    /// For sessions that write the log files to be replayed: with its checkpoint held.
+    WriteLog,
+    /// To replay these log files.
+    Replay,
+}
+
 /// How full and how busy a database is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DatabaseStatistics {
@@ -94,6 +160,8 @@ pub struct DatabaseStatistics {
     pub database_pages: u64,
     /// Bytes of changed pages that are not written yet.
     pub dirty_bytes: u64,
+    /// Number of the log file that is being written; 0 without a log of ours.
+    pub log_generation: u32,
 }
 
 /// Findings that a report lists one by one.
@@ -167,4 +235,46 @@ pub trait DatabaseHost: 'static {
     /// # Errors
     /// Why nothing can be read.
     async fn verify(&self, database: usize, progress: Progress) -> Result<VerifyReport, Failure>;
+
+    /// Reads the open database to its end, and copies it if the plan says so. `progress` hears the bytes.
+    ///
+    /// # Errors
+    /// The failure that ends the run. Damaged pages are damage of the database.
+    async fn back_up(
+        &self,
+        _database: usize,
+        _open: &Self::Database,
+        _progress: Progress,
+    ) -> Result<BackupReport, Failure> {
+        Err(Failure::unsupported("backing up a database"))
+    }
+
+    /// Opens the database for a soft recovery, as [`DatabaseHost::open`]. Gives also what was replayed.
+    ///
+    /// # Errors
+    /// The failure that ends the run.
+    async fn reopen(
+        &self,
+        _database: usize,
+        _to: ReopenedTo,
+        _observer: Rc<dyn IoObserver>,
+        _recorder: Rc<RefCell<Recorder>>,
+        _doing: OnStep,
+    ) -> Result<(OpenedDatabase<Self::Database>, ReplayReport), Failure> {
+        Err(Failure::unsupported("recovering a database"))
+    }
+
+    /// Completes the copy of an open database without sessions.
+    ///
+    /// # Errors
+    /// The failure that ends the run.
+    async fn complete_copy(&self, _database: usize, _open: &Self::Database) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Reads the copy of a database back, compares and recovers it. `progress` hears the bytes read.
+    /// `None` when there is no copy.
+    async fn check_copy(&self, _database: usize, _progress: Progress) -> Option<CopyReport> {
+        None
+    }
 }

@@ -3,7 +3,7 @@
 //! Nobody waits on it: the shards look for orders and the run controller for reports every ten
 //! milliseconds. So it works the same between threads and within one runtime on the virtual clock.
 
-use super::host::VerifyReport;
+use super::host::{BackupReport, CopyReport, ReplayReport, VerifyReport};
 use super::hung::HungReport;
 use super::pending_errors::PendingError;
 use crate::failure::Failure;
@@ -35,8 +35,28 @@ pub enum Stage {
     Close,
     /// Verify every page of the closed databases.
     Verify,
+    /// Read every open database to its end, and copy it if that is asked for.
+    Backup,
+    /// Read the copies back, compare and recover them.
+    CheckCopies,
+    /// Open the databases again, with their checkpoint held, and run sessions until they have written
+    /// enough log files.
+    WriteLog,
+    /// Leave the databases without closing them, and recover them.
+    Replay,
     /// Nothing more will come.
     End,
+}
+
+impl Stage {
+    /// Whether sessions run in it, or may run.
+    #[must_use]
+    pub fn is_load(self) -> bool {
+        matches!(
+            self,
+            Self::WarmUp | Self::Tune | Self::Measure | Self::Backup | Self::WriteLog
+        )
+    }
 }
 
 /// The orders of one shard.
@@ -137,7 +157,7 @@ impl Orders {
 pub enum ShardMessage {
     /// The counts of a tick.
     Counts(Box<ShardSample>),
-    /// A stage that has an end of its own is done (build, open, close, verify).
+    /// A stage that has an end of its own is done: all but those of warm-up, tuning and measuring.
     Done(Stage),
     /// Bytes that the shard will handle in the present stage.
     ToHandle(u64),
@@ -171,6 +191,27 @@ pub enum ShardMessage {
         database: usize,
         /// What was read and found.
         report: VerifyReport,
+    },
+    /// What the backup of a database has read.
+    BackedUp {
+        /// The database, by its number in the run.
+        database: usize,
+        /// What was read.
+        report: BackupReport,
+    },
+    /// What became of the copy of a database.
+    CopyChecked {
+        /// The database, by its number in the run.
+        database: usize,
+        /// What was found.
+        report: CopyReport,
+    },
+    /// What the recovery of a database has replayed.
+    Replayed {
+        /// The database, by its number in the run.
+        database: usize,
+        /// What was replayed.
+        report: ReplayReport,
     },
     /// An error that ends the run.
     Failed(Failure),

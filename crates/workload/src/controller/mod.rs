@@ -2,7 +2,7 @@
 //!
 //! Databases are dealt over shards. A [`shard::Shard`] lives on one thread (or, on the virtual
 //! clock, beside the others on one) and takes its databases through the stages of the run; its
-//! sessions are a [`load::Load`]. The [`run_controller::RunController`] orders the stages, joins the counts,
+//! sessions are a [`load::Load`]. The [`run_controller::RunController`] orders the stages (`sequence`), joins the counts,
 //! steers the load ([`load_control`]), reports the phases (`phase_notice`) and gives the result
 //! ([`outcome`]). A load of which no session ever waits is ended by [`zero_delay_loop`].
 //! Errors after which a run goes on are collected by shard ([`pending_errors`]) and entered into one
@@ -26,8 +26,10 @@ mod phase_notice;
 mod phase_spans;
 pub mod plan;
 pub mod run_controller;
+mod sequence;
 mod service;
 pub mod shard;
+mod shard_progress;
 mod steady_load;
 pub mod ticks;
 pub mod zero_delay_loop;

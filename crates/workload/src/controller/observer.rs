@@ -36,7 +36,10 @@ impl CountingObserver {
 
     /// The number of the page at this offset, which two header pages come before.
     fn page_at(&self, event: &IoEvent) -> Option<u64> {
-        let has_pages = matches!(event.cause, IoCause::Database | IoCause::Maintenance);
+        let has_pages = matches!(
+            event.cause,
+            IoCause::Database | IoCause::Maintenance | IoCause::Backup
+        );
         let page = (event.offset_bytes / self.page_bytes).checked_sub(1)?;
         (has_pages && page > 0).then_some(page)
     }
@@ -53,6 +56,7 @@ fn purpose(cause: IoCause, direction: IoDirection) -> &'static str {
         (IoCause::LogFormat, _) => "preparing a log file",
         (IoCause::Checkpoint, _) => "keeping the checkpoint",
         (IoCause::Maintenance, _) => "background maintenance",
+        (IoCause::Backup, _) => "backing up the database",
         (IoCause::Build, _) => "growing the database",
     }
 }
@@ -65,7 +69,9 @@ pub fn stream_of(cause: IoCause, direction: IoDirection) -> Option<Stream> {
         (IoCause::Database, IoDirection::Write) => Some(Stream::DatabaseWrite),
         (IoCause::Log, IoDirection::Write) => Some(Stream::LogWrite),
         (IoCause::Log | IoCause::LogReplication, IoDirection::Read) => Some(Stream::LogRead),
-        (IoCause::Maintenance, IoDirection::Read) => Some(Stream::MaintenanceRead),
+        (IoCause::Maintenance | IoCause::Backup, IoDirection::Read) => {
+            Some(Stream::MaintenanceRead)
+        }
         (IoCause::Checkpoint, IoDirection::Write) => Some(Stream::HeaderWrite),
         (_, IoDirection::Write | IoDirection::Flush) => Some(Stream::OtherWrite),
         (_, IoDirection::Read) => None,

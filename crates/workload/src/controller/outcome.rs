@@ -4,17 +4,17 @@ use super::error_log::{Entry, ErrorLog};
 use super::load::Loop;
 use super::load_control::LoadControl;
 use super::phase_spans::PhaseSpans;
-use super::plan::{RunPlan, SteadyBy};
+use super::plan::{BackupPlan, RecoveryPlan, RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Phase;
 use measure::display::number::{count, percent};
 use measure::metric::Stream;
 use measure::result::{
-    Check, ErrorCount, IntegrityClass, RunResult, SteadyState, Verdict, VerificationResult,
-    VerifiedDatabase,
+    BackupResult, Check, ErrorCount, IntegrityClass, RecoveryResult, RunResult, SteadyState,
+    Verdict, VerificationResult, VerifiedDatabase,
 };
 use measure::sample::{Layout, RunTotals, Sample};
-use measure::service_level::{Judgement, Measured, evaluate, judge};
+use measure::service_level::{Judgement, Measured, checks_of_tests, evaluate, judge};
 use std::sync::Arc;
 
 /// What is known about a run besides its counts.
@@ -25,11 +25,14 @@ pub struct Account {
     errors: ErrorLog,
     /// What kind of failure ended the run, if one did.
     ended_by: Option<FailureKind>,
-    /// Whether sessions have run.
+    /// Whether sessions have run, or a backup.
     was_loaded: bool,
     /// Whether the load was ended because there were too many errors.
     load_was_ended: bool,
     verification: Option<VerificationResult>,
+    backup: Option<BackupResult>,
+    recovery: Option<RecoveryResult>,
+    log_written_s: f64,
     hung_after_s: Option<f64>,
     cache_fill_fraction: Option<f64>,
     /// Why simulated time does not advance, if it does not.
@@ -53,7 +56,10 @@ impl Account {
 
     /// Notes the time at which a phase begins.
     pub fn begin_span(&mut self, span: Phase, now_ns: u64) {
-        self.was_loaded |= span == Phase::WarmingUp;
+        self.was_loaded |= matches!(
+            span,
+            Phase::WarmingUp | Phase::BackingUp | Phase::WritingLog
+        );
         self.spans.begin(span, now_ns);
     }
 
@@ -122,6 +128,29 @@ impl Account {
         let verification = self.verification.get_or_insert_default();
         verification.databases.push(database);
         verification.databases.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// What the backup has read so far, begun when nothing was there yet.
+    pub fn backup_mut(&mut self, plan: &BackupPlan) -> &mut BackupResult {
+        self.backup.get_or_insert_with(|| BackupResult {
+            under_load: plan.under_load,
+            copied_to: plan.copied_to.clone(),
+            ..BackupResult::default()
+        })
+    }
+
+    /// What soft recovery has replayed so far, begun when nothing was there yet.
+    pub fn recovery_mut(&mut self, plan: &RecoveryPlan) -> &mut RecoveryResult {
+        self.recovery.get_or_insert_with(|| RecoveryResult {
+            wanted_log_files: u64::from(plan.log_files),
+            written_s: self.log_written_s,
+            ..RecoveryResult::default()
+        })
+    }
+
+    /// Notes how long it took to write the log files that are to be replayed.
+    pub fn note_log_written(&mut self, taken_ns: u64) {
+        self.log_written_s = taken_ns as f64 / 1e9;
     }
 
     /// Notes why databases are not verified, or not to the end. The first reason stays.
@@ -207,6 +236,7 @@ impl Account {
             error_counts: counts,
             hung_after_s: self.hung_after_s,
             interrupted: self.interrupted,
+            tests: &self.base.tests,
             must_be_steady,
         }
     }
@@ -235,6 +265,8 @@ impl Account {
         result.errors = self.errors.records().to_vec();
         result.error_counts = self.errors.counts();
         result.verification.clone_from(&self.verification);
+        result.backup.clone_from(&self.backup);
+        result.recovery.clone_from(&self.recovery);
         let not_verified = self.verification.iter().map(|one| &one.not_verified);
         let not_verified = not_verified.filter(|why| !why.is_empty());
         result.warnings.extend(not_verified.cloned());
@@ -265,7 +297,8 @@ impl Account {
         let counts = self.errors.counts();
         let required = rule.required.then_some(&steady);
         let measured = self.measured(plan, totals, &counts, required);
-        let checks = evaluate(levels, &measured);
+        let mut checks = evaluate(levels, &measured);
+        checks.extend(checks_of_tests(&result));
         let judgement = judge(levels, &measured, &checks);
         if plan.build_only && complete && judgement.verdict != Verdict::Error && !self.interrupted {
             result.set_verdict(Verdict::Built, "The databases were built.");
@@ -290,14 +323,15 @@ impl Account {
                 percent(steady.range_fraction)
             ));
         }
-        result.steady_state = Some(steady);
+        result.steady_state = result.has_measured_phase().then_some(steady);
         result
     }
 }
 
 /// A run that ended before anything was measured has nothing to judge but its end.
 fn enter(judgement: Judgement, checks: Vec<Check>, result: &mut RunResult, totals: &RunTotals) {
-    if totals.measured_s() > 0.0 || judgement.verdict == Verdict::Error {
+    let is_judged = totals.measured_s() > 0.0 || !result.has_measured_phase() && result.complete;
+    if is_judged || judgement.verdict == Verdict::Error {
         judgement.enter(checks, result);
     } else if judgement.verdict == Verdict::Interrupted {
         result.set_verdict(judgement.verdict, "Stopped before anything was measured.");

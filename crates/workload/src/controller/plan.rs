@@ -56,6 +56,37 @@ pub struct RunPlan {
     pub warm_up: WarmUpLength,
     /// What is looked at to say whether the run was steady.
     pub steady_by: SteadyBy,
+    /// What the run does besides a load that is measured, or in place of it.
+    pub tests: Tests,
+}
+
+/// The tests of a run, in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tests {
+    /// Whether there is no load that is measured.
+    pub without_measured_phase: bool,
+    /// The backup, if there is one.
+    pub backup: Option<BackupPlan>,
+    /// The soft recovery, if there is one.
+    pub recovery: Option<RecoveryPlan>,
+}
+
+/// How databases are backed up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupPlan {
+    /// Whether the sessions run meanwhile.
+    pub under_load: bool,
+    /// Where the copies go; empty when the databases are only read.
+    pub copied_to: String,
+}
+
+/// How databases are recovered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecoveryPlan {
+    /// Log files that each database has to replay.
+    pub log_files: u32,
+    /// Bytes of a log file.
+    pub log_file_bytes: u64,
 }
 
 impl RunPlan {

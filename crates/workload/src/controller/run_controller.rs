@@ -7,6 +7,7 @@
 mod errors;
 mod hung;
 mod reporting;
+mod tests_reports;
 
 use super::link::{Inbox, Orders, ShardMessage, Stage};
 use super::listener::RunListener;
@@ -15,6 +16,7 @@ use super::load_control::LoadControl;
 use super::outcome::Account;
 use super::phase_notice::PhaseNotice;
 use super::plan::RunPlan;
+use super::sequence::{stages, stages_after_cut};
 use super::service::Service;
 use super::steady_load::SteadyLoad;
 use super::ticks::{Tick, TickJoiner};
@@ -25,6 +27,7 @@ use hung::Hung;
 use measure::host::HostMonitor;
 use measure::result::RunResult;
 use measure::sample::{Collector, Phase as SamplePhase};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +49,8 @@ pub struct RunController {
     account: Account,
     phase_notice: PhaseNotice,
     stage: Stage,
+    /// The stages that follow.
+    next_stages: VecDeque<Stage>,
     stage_begun_ns: u64,
     done: usize,
     has_ended: Vec<bool>,
@@ -91,6 +96,7 @@ impl RunController {
             account: Account::new(base, Arc::clone(&plan.layout)),
             phase_notice: PhaseNotice::default(),
             stage: Stage::Build,
+            next_stages: stages(&plan).into_iter().skip(1).collect(),
             stage_begun_ns: 0,
             done: 0,
             has_ended: vec![false; shards],
@@ -212,6 +218,9 @@ impl RunController {
             ShardMessage::Verified { database, report } => {
                 self.enter_verified(database, &report, now_ns, listener);
             }
+            ShardMessage::BackedUp { database, report } => self.enter_backup(database, &report),
+            ShardMessage::CopyChecked { database, report } => self.enter_copy(database, report),
+            ShardMessage::Replayed { database, report } => self.enter_replay(database, &report),
             ShardMessage::Failed(failure) => self.fail(&failure, now_ns, listener),
             ShardMessage::Ended => {
                 self.end_shard(shard, listener);
@@ -234,7 +243,11 @@ impl RunController {
                 | Stage::WarmUp
                 | Stage::Tune
                 | Stage::Measure
+                | Stage::Backup
+                | Stage::WriteLog
+                | Stage::Replay
                 | Stage::Verify
+                | Stage::CheckCopies
         )
     }
 
@@ -246,15 +259,17 @@ impl RunController {
             self.account
                 .not_verified("The verification was stopped before its end.");
         }
-        if matches!(self.stage, Stage::Build | Stage::Open | Stage::Verify) {
+        let is_abandoned = match self.stage {
+            Stage::Build | Stage::Open | Stage::Verify => true,
+            // After an error the databases are verified, which must not be abandoned.
+            Stage::Backup | Stage::Replay | Stage::CheckCopies => stop,
+            _ => false,
+        };
+        if is_abandoned {
             self.orders.iter().for_each(|orders| orders.abandon());
         }
-        let next = if self.stage == Stage::Verify {
-            Stage::End
-        } else {
-            Stage::Close
-        };
-        self.enter(next, now_ns, listener);
+        self.next_stages = stages_after_cut(self.stage);
+        self.enter_next(now_ns, listener);
     }
 
     /// Moves on to the next stage when the present one has come to its end.
@@ -264,28 +279,42 @@ impl RunController {
         let all_done = self.done + self.ended() >= self.orders.len();
         let plan = Arc::clone(&self.plan);
         let run = &plan.run;
-        let is_warm = self.stage == Stage::WarmUp && self.is_warm(now_ns, listener);
-        let next = match self.stage {
-            Stage::Build if all_done && plan.build_only => Stage::End,
-            Stage::Build if all_done => Stage::Open,
-            Stage::Open if all_done => Stage::WarmUp,
-            Stage::WarmUp if is_warm => {
-                let tunes = self.plan.fixed_sessions.is_none();
-                if tunes { Stage::Tune } else { Stage::Measure }
-            }
-            Stage::Tune if self.is_tuned => Stage::Measure,
-            Stage::Measure if elapsed >= run.duration => Stage::Close,
-            Stage::Close if all_done => {
-                if self.verifies() {
-                    Stage::Verify
-                } else {
-                    Stage::End
-                }
-            }
-            Stage::Verify if all_done => Stage::End,
-            _ => return,
+        let is_over = match self.stage {
+            Stage::WarmUp => self.is_warm(now_ns, listener),
+            Stage::Tune => self.is_tuned,
+            Stage::Measure => elapsed >= run.duration,
+            Stage::End => false,
+            Stage::Build
+            | Stage::Open
+            | Stage::Backup
+            | Stage::WriteLog
+            | Stage::Replay
+            | Stage::Close
+            | Stage::Verify
+            | Stage::CheckCopies => all_done,
         };
-        self.enter(next, now_ns, listener);
+        if is_over {
+            self.enter_next(now_ns, listener);
+        }
+    }
+
+    fn enter_next(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
+        let stop = self.stop.is_stopped();
+        if (stop || self.is_failing) && self.next_stages.contains(&Stage::WriteLog) {
+            // Nothing new begins any more.
+            if stop {
+                self.account.interrupt();
+            }
+            self.next_stages = match self.stage {
+                Stage::Close => stages_after_cut(self.stage).into_iter().skip(1).collect(),
+                stage => stages_after_cut(stage),
+            };
+        }
+        let mut next = self.next_stages.pop_front();
+        if next == Some(Stage::Verify) && !self.verifies() {
+            next = self.next_stages.pop_front();
+        }
+        self.enter(next.unwrap_or(Stage::End), now_ns, listener);
     }
 
     fn is_warm(&mut self, now_ns: u64, listener: &mut dyn RunListener) -> bool {
@@ -325,7 +354,10 @@ impl RunController {
     fn enter(&mut self, stage: Stage, now_ns: u64, listener: &mut dyn RunListener) {
         self.phase_notice.notify(listener);
         self.account.end_span(now_ns);
-        let was_load = matches!(self.stage, Stage::WarmUp | Stage::Tune | Stage::Measure);
+        let was_load = self.stage.is_load();
+        if self.stage == Stage::WriteLog {
+            self.account.note_log_written(now_ns - self.stage_begun_ns);
+        }
         self.stage = stage;
         self.stage_begun_ns = now_ns;
         self.done = 0;
@@ -341,7 +373,7 @@ impl RunController {
             Stage::Tune => self.load_control.tuning_interval_ns(),
             _ => Self::tick_ns(&self.plan),
         };
-        if matches!(stage, Stage::WarmUp | Stage::Measure) {
+        if stage.is_load() && stage != Stage::Tune {
             self.load_control.forget_shortfall();
             self.order_load();
         }
@@ -377,7 +409,10 @@ impl RunController {
                 self.is_tuned = self.load_control.is_tuned();
                 self.order_load();
             }
-            SamplePhase::WarmUp | SamplePhase::Measured => {
+            SamplePhase::WarmUp
+            | SamplePhase::Measured
+            | SamplePhase::Backup
+            | SamplePhase::LogWriting => {
                 if tick.phase == SamplePhase::WarmUp {
                     self.steady_load.add(tick);
                 }
@@ -385,6 +420,9 @@ impl RunController {
                 self.order_load();
             }
             _ => return,
+        }
+        if matches!(tick.phase, SamplePhase::Backup | SamplePhase::LogWriting) {
+            return; // Their progress is one of bytes.
         }
         let elapsed = Duration::from_nanos(now_ns - self.stage_begun_ns);
         self.phase_notice.before(tick.phase, listener);
@@ -425,6 +463,10 @@ fn phase_of(stage: Stage) -> Option<Phase> {
         Stage::Measure => Phase::Measuring,
         Stage::Close => Phase::Closing,
         Stage::Verify => Phase::Verifying,
+        Stage::Backup => Phase::BackingUp,
+        Stage::CheckCopies => Phase::CheckingCopies,
+        Stage::WriteLog => Phase::WritingLog,
+        Stage::Replay => Phase::Recovering,
         Stage::End => return None,
     })
 }

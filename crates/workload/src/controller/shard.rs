@@ -1,5 +1,7 @@
 //! One shard: the databases of one thread, taken through the stages of a run.
 
+mod storage_tests;
+
 use super::follower::{Follower, ShardTasks, follow};
 use super::host::{DatabaseHost, LoadedDatabase, OnStep, Progress};
 use super::hung::HungWatch;
@@ -8,13 +10,16 @@ use super::load::{Load, OnError};
 use super::observer::CountingObserver;
 use super::pending_errors::PendingErrors;
 use super::plan::RunPlan;
+use super::shard_progress::Parts;
 use crate::failure::Failure;
 use crate::random::SeededRng;
+use futures_util::future::join_all;
 use measure::sample::{Phase, Recorder};
 use runtime::{Handle, IoObserver};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use storage_tests::LogTarget;
 
 /// Takes one shard through a run, from the order to build to the order to end.
 pub struct Shard<H: DatabaseHost> {
@@ -32,6 +37,7 @@ pub struct Shard<H: DatabaseHost> {
     errors: PendingErrors,
     hung: HungWatch,
     closing: RefCell<Closing<H::Database>>,
+    log_target: RefCell<Option<LogTarget>>,
 }
 
 /// Progress is reported every few megabytes.
@@ -82,6 +88,7 @@ impl<H: DatabaseHost> Shard<H> {
                 total_bytes: 0,
                 reported_bytes: 0,
             }),
+            log_target: RefCell::default(),
         })
     }
 
@@ -142,6 +149,12 @@ impl<H: DatabaseHost> Shard<H> {
             self.note(open.note);
             opened.push(open.database);
         }
+        self.load(opened);
+        Ok(())
+    }
+
+    /// Makes a load over open databases, which has not begun.
+    fn load(&self, opened: Vec<H::Database>) {
         let load = Load::new(
             self.handle.clone(),
             Arc::clone(self.follower.orders()),
@@ -151,7 +164,26 @@ impl<H: DatabaseHost> Shard<H> {
         );
         *self.load.borrow_mut() = Some(load);
         self.note_state();
+    }
+
+    /// An error of one database changes nothing for the others, unless it ends the run.
+    fn note_or_fail(&self, database: usize, failure: Failure) -> Result<(), Failure> {
+        if failure.ends_run() {
+            return Err(failure);
+        }
+        self.errors.note_in_transaction(Some(database), failure);
         Ok(())
+    }
+
+    /// The progress of work on all databases at the same time, with these bytes each.
+    fn parts(&self, sizes_bytes: Vec<u64>) -> Rc<Parts> {
+        let (inbox, number) = (self.follower.inbox().clone(), self.number);
+        let orders = Arc::clone(self.follower.orders());
+        inbox.report(number, ShardMessage::ToHandle(sizes_bytes.iter().sum()));
+        let report = move |bytes| {
+            inbox.report(number, ShardMessage::Progress(bytes));
+        };
+        Parts::new(sizes_bytes, report, move || !orders.is_abandoned())
     }
 
     fn start(&self) {
@@ -210,15 +242,22 @@ impl<H: DatabaseHost> Shard<H> {
         }
     }
 
+    /// Verifies all databases at the same time.
     async fn verify(&self) -> Result<(), Failure> {
-        let mut before = 0;
         let mut result = Ok(());
         let mut sizes_bytes = self.sizes_bytes.take();
         sizes_bytes.resize(self.databases().len(), self.plan.database_bytes);
-        self.follower
-            .report(ShardMessage::ToHandle(sizes_bytes.iter().sum()));
-        for (&database, size_bytes) in self.databases().iter().zip(sizes_bytes) {
-            match self.host.verify(database, self.progress(before)).await {
+        let parts = self.parts(sizes_bytes);
+        let verified = self
+            .databases()
+            .iter()
+            .enumerate()
+            .map(|(part, &database)| {
+                let verified = self.host.verify(database, parts.progress(part));
+                async move { (part, database, verified.await) }
+            });
+        for (part, database, verified) in join_all(verified).await {
+            match verified {
                 Ok(report) => self
                     .follower
                     .report(ShardMessage::Verified { database, report }),
@@ -228,8 +267,7 @@ impl<H: DatabaseHost> Shard<H> {
                 }
                 Err(failure) => result = result.and(Err(failure)),
             }
-            before += size_bytes;
-            self.follower.report(ShardMessage::Progress(before));
+            parts.finish(part);
         }
         result
     }
@@ -338,6 +376,24 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
                 self.follower.begin_phase(Phase::Checksum);
                 self.verify().await
             }
+            Stage::Backup => {
+                self.note_state();
+                self.follower.begin_phase(Phase::Backup);
+                self.back_up().await
+            }
+            Stage::CheckCopies => {
+                self.follower.begin_phase(Phase::Checksum);
+                self.check_copies().await
+            }
+            Stage::WriteLog => {
+                self.follower.begin_phase(Phase::LogWriting);
+                self.write_log().await
+            }
+            Stage::Replay => {
+                self.note_state();
+                self.follower.begin_phase(Phase::Recovery);
+                self.replay().await
+            }
             Stage::End => Ok(()),
         }
     }
@@ -347,6 +403,7 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
             load.adjust();
         }
         self.follow_closing();
+        self.follow_log();
         self.report_errors();
         let database = match self.databases() {
             &[only] => Some(only),

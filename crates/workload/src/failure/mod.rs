@@ -109,6 +109,13 @@ impl Failure {
         Self::new(FailureKind::Internal, "", operation, error)
     }
 
+    /// `operation` is nothing that these databases can do.
+    #[must_use]
+    pub fn unsupported(operation: &str) -> Self {
+        let error = "databases of this workload cannot do that";
+        Self::new(FailureKind::Internal, "", operation, error)
+    }
+
     /// Whether no transaction can follow on this one. Otherwise the transaction that has met it is
     /// rolled back, and the run goes on.
     #[must_use]

@@ -3,7 +3,6 @@
 use super::RunController;
 use crate::controller::error_log::Entry;
 use crate::controller::host::VerifyReport;
-use crate::controller::link::Stage;
 use crate::controller::listener::RunListener;
 use crate::controller::pending_errors::PendingError;
 use crate::failure::{Failure, FailureKind};
@@ -101,6 +100,8 @@ impl RunController {
             bytes: report.bytes,
             duration_s: report.seconds,
             errors,
+            log_files: report.log_files,
+            log_segments: report.log_segments,
             pages_written: report.pages_written,
             pages_read_back: report.pages_read_back,
         });
@@ -123,7 +124,7 @@ impl RunController {
         let Some(limit) = self.plan.run.stop_after_errors else {
             return;
         };
-        let is_load = matches!(self.stage, Stage::WarmUp | Stage::Tune | Stage::Measure);
+        let is_load = self.stage.is_load();
         let allowed = self.plan.service_levels.allowed_errors;
         let errors = self.account.errors();
         if is_load && !self.is_failing && errors > allowed.saturating_add(limit) {

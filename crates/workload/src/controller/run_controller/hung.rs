@@ -3,7 +3,6 @@
 
 use super::RunController;
 use crate::controller::hung::{HungReport, HungRequest};
-use crate::controller::link::Stage;
 use crate::controller::listener::RunListener;
 use crate::failure::{Failure, FailureKind, IntegrityFinding};
 use crate::progress::HungRequests;
@@ -173,7 +172,7 @@ impl RunController {
     /// Ends a load whose storage answers nothing any more, and a run that waits for shards that hang.
     pub(super) fn report_hung(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
         self.hung.allow_for_pause(now_ns);
-        let is_load = matches!(self.stage, Stage::WarmUp | Stage::Tune | Stage::Measure);
+        let is_load = self.stage.is_load();
         if is_load {
             if !self.is_failing && self.hung.is_dead(now_ns) {
                 let text = format!(

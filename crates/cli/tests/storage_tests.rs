@@ -1,0 +1,150 @@
+//! Backup and soft recovery through the binary, on real files.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{SMALL, Scratch, WIDE};
+
+const RECOVERY: &str = "--set recovery.log_files=4 --set engine.log_file_size=256KiB";
+
+fn entries(path: &Path) -> usize {
+    fs::read_dir(path).expect("a directory").count()
+}
+
+fn result(here: &Scratch, out: &str) -> serde_json::Value {
+    let text = fs::read(here.path(out).join("result.json")).expect("a file");
+    serde_json::from_slice(&text).expect("one document")
+}
+
+#[test]
+fn a_backup_is_copied_checked_restored_and_removed() {
+    let here = Scratch::new();
+    let (target, copies) = (here.directory("target"), here.directory("copies"));
+    let run = here
+        .proofload(&format!("{SMALL} --test backup --backup-to copies"))
+        .exits(0)
+        .prints("PASS")
+        .prints("Backup")
+        .prints("Copies removed from copies");
+    assert!(run.stderr.contains("backup: 48 MiB to read and copy"), "{}", run.stderr);
+    assert!(!run.stderr.contains("measured phase"), "{}", run.stderr);
+    assert_eq!((entries(&target), entries(&copies)), (0, 0));
+    let document = result(&here, "out");
+    assert_eq!(document["tests"][0], "backup");
+    let database = &document["backup"]["databases"][0];
+    assert_eq!(database["bytes"], database["size_bytes"]);
+    assert_eq!(database["copy"]["bytes"], database["bytes"]);
+    assert!(database["copy"]["recovered_s"].is_number(), "{database}");
+    here.proofload("verify out").exits(0).prints("the verdict `pass`");
+    here.proofload("report out").exits(0).prints("Backup");
+    let page = fs::read_to_string(here.path("out/report.html")).expect("a page");
+    assert!(page.contains("Copies") && !page.contains("Transactional I/O"));
+}
+
+#[test]
+fn a_copy_that_is_kept_is_a_database() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.directory("copies");
+    here.proofload(&format!("{SMALL} --test backup --backup-to copies --keep"))
+        .exits(0)
+        .prints("Copies kept in copies");
+    here.proofload("edb check copies/mail-001/mail-001.edb").exits(0);
+    let again = SMALL.replace("--on target --out out", "--on copies --out again --reuse");
+    here.proofload(&format!("{again} {WIDE}")).exits(0).prints("PASS");
+}
+
+#[test]
+fn soft_recovery_replays_the_log_files_that_were_asked_for() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let run = here
+        .proofload(&format!("{SMALL} {RECOVERY} --test recovery"))
+        .exits(0)
+        .prints("Soft recovery")
+        .prints("per log file");
+    assert!(run.stderr.contains("soft recovery: 1 MiB to replay"), "{}", run.stderr);
+    assert_eq!(entries(&target), 0);
+    let document = result(&here, "out");
+    let recovery = &document["recovery"];
+    assert_eq!(recovery["wanted_log_files"], 4);
+    assert!(recovery["databases"][0]["log_files"].as_u64() >= Some(4), "{recovery}");
+    assert_eq!(document["verification"]["databases"][0]["errors"], 0);
+    here.proofload("verify out").exits(0).prints("the verdict `pass`");
+    // A verdict by other figures than those of the tables is found.
+    let path = here.path("out/result.json");
+    let text = fs::read_to_string(&path).expect("a file");
+    let text = text.replacen("\"wanted_log_files\": 4,", "\"wanted_log_files\": 4000,", 1);
+    fs::write(&path, text).expect("a file");
+    here.proofload("verify out").exits(1).prints("verdict");
+}
+
+#[test]
+fn all_tests_have_one_verdict_and_one_report() {
+    let here = Scratch::new();
+    here.directory("target");
+    let run = here
+        .proofload(&format!("{SMALL} {WIDE} {RECOVERY} --allow-cached --test all"))
+        .exits(0)
+        .prints("PASS")
+        .prints("Backup")
+        .prints("Soft recovery");
+    for line in ["measured phase: 2 s", "backup: 48 MiB", "soft recovery: 1 MiB"] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+    let tests = result(&here, "out")["tests"].clone();
+    assert_eq!(tests, serde_json::json!(["performance", "backup", "recovery"]));
+    here.proofload("verify out").exits(0).prints("the verdict `pass`");
+}
+
+#[test]
+fn a_stress_test_is_long_and_lenient() {
+    let here = Scratch::new();
+    here.directory("target");
+    let small = SMALL.replace("--duration 2s", "");
+    here.proofload(&format!("{small} --test stress --dry-run"))
+        .exits(0)
+        .prints("measured phase: 24 h");
+    here.proofload(&format!("{SMALL} {WIDE} --allow-cached --test stress"))
+        .exits(0);
+    let document = result(&here, "out");
+    assert_eq!(document["tests"][0], "stress");
+    let checks = document["checks"].as_array().expect("checks");
+    let lenient = |check: &&serde_json::Value| {
+        let rule = check["rule"].as_str();
+        rule.is_some_and(|rule| rule.contains("the lenient limit"))
+    };
+    assert_eq!(checks.iter().filter(lenient).count(), 2);
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_before_anything_is_written() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.directory("target/inside");
+    here.directory("full");
+    here.file("full/file", "");
+    for (options, words) in [
+        ("--backup-to full", "this run makes none"),
+        ("--test backup --backup-to target/inside", "inside"),
+        ("--test backup --backup-to full", "full"),
+        ("--test backup --backup-to missing", "missing"),
+        ("--test backup --backup-to target", "target"),
+        ("--test restore", "restore"),
+    ] {
+        fs::remove_dir_all(here.path("target")).expect("ours");
+        fs::create_dir_all(here.path("target/inside")).expect("a directory");
+        if !options.contains("inside") {
+            fs::remove_dir(here.path("target/inside")).expect("ours");
+        }
+        let run = here.proofload(&format!("{SMALL} {options}"));
+        assert!(matches!(run.status, Some(2 | 3)), "{options}: {}", run.stderr);
+        assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
+        assert!(entries(&target) <= 1 && !here.path("out").exists());
+    }
+    here.proofload("run brokerage --on target --database sqlite --test backup")
+        .exits(2)
+        .says("brokerage has none");
+}

@@ -1,0 +1,52 @@
+//! What is said of a database that has just been opened.
+
+use crate::state_file::{Condition, DatabaseState};
+use edb::integrity::{FileClass, FileFinding, FilePart};
+use edb::{Damage, RecoveryReport};
+
+/// What is wrong with header and checkpoint of a database that had been closed: nothing that a power cut
+/// does later can excuse it.
+pub(super) fn damage_since_close(
+    file: &str,
+    state: &DatabaseState,
+    recovery: &RecoveryReport,
+) -> Vec<Damage> {
+    if state.condition != Condition::Ready {
+        return Vec::new();
+    }
+    let not_closed = (!recovery.was_clean).then(|| FileFinding {
+        file: file.to_owned(),
+        part: FilePart::Header { copy: 1 },
+        class: FileClass::LostWrite,
+        problem: "the database header is that of an open database, but it was closed: the last \
+                  write of it was lost"
+            .to_owned(),
+    });
+    let header = recovery.damaged_header.clone().or(not_closed);
+    let findings = header
+        .into_iter()
+        .chain(recovery.damaged_checkpoint.clone());
+    findings.map(Damage::File).collect()
+}
+
+/// What recovery has done and found; empty when there was nothing.
+pub(super) fn recovered(file: &str, recovery: &RecoveryReport) -> String {
+    let damage = recovery.damaged_header.as_ref().map(|damage| {
+        format!(
+            "{file}: {}. It was rewritten from the other copy. A kill or a power cut while it was being \
+             written leaves it so; otherwise the storage has damaged it",
+            damage.problem
+        )
+    });
+    let recovered = (!recovery.was_clean).then(|| recovered_by_log(file, recovery));
+    let sentences: Vec<String> = damage.into_iter().chain(recovered).collect();
+    sentences.join(". ")
+}
+
+fn recovered_by_log(file: &str, recovery: &RecoveryReport) -> String {
+    format!(
+        "{file} had not been closed properly; it was recovered in {:.1} s: {} log records redone, \
+         {} unfinished transactions undone",
+        recovery.seconds, recovery.records, recovery.undone_transactions
+    )
+}

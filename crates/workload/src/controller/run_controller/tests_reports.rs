@@ -1,0 +1,74 @@
+//! What backup and soft recovery report of single databases.
+
+use super::RunController;
+use crate::controller::host::{BackupReport, CopyReport, ReplayReport};
+use measure::result::{BackedUpDatabase, BackupCopy, RecoveredDatabase};
+
+impl RunController {
+    fn name_of(&self, database: usize) -> String {
+        let name = self.plan.layout.databases.get(database);
+        name.cloned().unwrap_or_default()
+    }
+
+    pub(super) fn enter_backup(&mut self, database: usize, report: &BackupReport) {
+        let name = self.name_of(database);
+        let Some(plan) = &self.plan.tests.backup else {
+            return;
+        };
+        let backup = self.account.backup_mut(plan);
+        // All of them begin at the same time.
+        backup.duration_s = backup.duration_s.max(report.seconds);
+        backup.databases.push(BackedUpDatabase {
+            name,
+            size_bytes: report.size_bytes,
+            pages: report.pages,
+            bytes: report.bytes,
+            duration_s: report.seconds,
+            errors: report.bad_pages,
+            copy: None,
+        });
+        backup.databases.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    pub(super) fn enter_copy(&mut self, database: usize, report: CopyReport) {
+        let name = self.name_of(database);
+        let Some(plan) = &self.plan.tests.backup else {
+            return;
+        };
+        let databases = &mut self.account.backup_mut(plan).databases;
+        let Some(entry) = databases.iter_mut().find(|one| one.name == name) else {
+            return;
+        };
+        entry.copy = Some(BackupCopy {
+            path: report.path,
+            log_files: report.log_files,
+            pages: report.pages,
+            bytes: report.bytes,
+            duration_s: report.seconds,
+            wrong_pages: report.wrong_pages,
+            different_pages: report.different_pages,
+            recovered_s: report.recovered_s,
+            findings: report.findings,
+            problem: report.problem,
+        });
+    }
+
+    pub(super) fn enter_replay(&mut self, database: usize, report: &ReplayReport) {
+        let name = self.name_of(database);
+        let Some(plan) = &self.plan.tests.recovery else {
+            return;
+        };
+        let recovery = self.account.recovery_mut(plan);
+        recovery.duration_s = recovery.duration_s.max(report.seconds);
+        recovery.databases.push(RecoveredDatabase {
+            name,
+            log_files: report.log_files,
+            bytes: report.bytes,
+            records: report.records,
+            redone_changes: report.redone_changes,
+            undone_transactions: report.undone_transactions,
+            duration_s: report.seconds,
+        });
+        recovery.databases.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+}
