@@ -53,9 +53,12 @@ test-scripts:
 crashtest-million: build
 	$(PROOFLOAD) crashtest --seeds 1000000
 
+# Where an MPI is installed, what is built with it is checked, too.
+MPI_FEATURE := $(if $(shell command -v mpicc),--features cli/mpi)
+
 lint: setup
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --locked $(MPI_FEATURE) -- -D warnings
 	cargo clippy -p proofload --no-default-features --all-targets --locked -- -D warnings
 	cargo clippy -p proofload --no-default-features --features brokerage/host --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked

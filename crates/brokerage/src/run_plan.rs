@@ -5,9 +5,9 @@ use crate::profile::BrokerageProfile;
 use crate::simulation::trees;
 use std::sync::Arc;
 use workload::Profile;
-use workload::controller::RunPlan;
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::{SteadyBy, Tests};
+use workload::controller::{RunPlan, Together};
 use workload::profile::Tuning;
 use workload::progress::Clients;
 
@@ -39,6 +39,7 @@ pub fn run_plan(profile: &BrokerageProfile) -> RunPlan {
         warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,
         tests: Tests::default(),
+        together: Together::default(),
         run: profile.run.clone(),
         tuning: Tuning::default(),
         service_levels: profile.service_levels.with(operation::levels(brokerage)),

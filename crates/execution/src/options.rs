@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use workload::controller::Together;
+
 /// The storage under test, and what becomes of the databases on it.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
@@ -26,6 +28,8 @@ pub struct RunOptions {
     pub build_only: bool,
     /// A directory for the copies of a backup; without one the databases are only read.
     pub backup_to: Option<PathBuf>,
+    /// The other processes that run the same load on databases of their own, if there are any.
+    pub together: Together,
     /// Prints what a run waits for before it begins.
     pub notify: Option<fn(&str)>,
     /// A second machine to which acknowledged transactions are reported.

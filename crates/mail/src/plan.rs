@@ -17,9 +17,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use workload::Profile;
-use workload::controller::RunPlan;
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::{BACKLOG_S, BackupPlan, RecoveryPlan, SteadyBy, Tests};
+use workload::controller::{RunPlan, Together};
 use workload::progress::Clients;
 use workload::random::derive;
 
@@ -153,6 +153,7 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
         warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,
         tests: tests(profile),
+        together: Together::default(),
         run: profile.run.clone(),
         tuning: profile.tuning.clone(),
         service_levels: profile.service_levels.with(OperationLevels::default()),

@@ -128,6 +128,9 @@ fn reached(result: &RunResult, load: Option<&str>) -> String {
 }
 
 fn storage(result: &RunResult) -> String {
+    if !result.ranks.is_empty() {
+        return format!("the storage of {}", result.host.name);
+    }
     if let Some(array) = &result.array {
         return format!("the modelled array {}", array.name);
     }

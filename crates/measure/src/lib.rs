@@ -13,6 +13,7 @@
 //!   [`headline`] gives the answer as one sentence.
 //! - [`run_directory`] writes and reads the files that a run leaves behind.
 //! - [`recompute`] recomputes figures and verdict from those files, and finds what was changed in them.
+//! - [`ranks`] makes one result of those of several hosts.
 //! - [`display`] writes figures for people, and holds what a workload adds to reports.
 //! - [`result`] is `result.json`: what a run leaves behind, as one versioned document; [`grid`] is
 //!   that of many predictions side by side.
@@ -25,6 +26,7 @@ pub mod headline;
 pub mod histogram;
 pub mod host;
 pub mod metric;
+pub mod ranks;
 pub mod recompute;
 pub mod result;
 pub mod run_directory;

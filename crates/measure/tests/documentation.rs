@@ -12,7 +12,7 @@ use measure::result::{
     DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
     ErrorRecord, EventResult, FileHash, HealthFigure, IntegrityClass, IoFigures, KernelMessage,
     LatencyFigures, OperationResult, OutageResult, PhaseResult, RebuildResult, RecoveredDatabase,
-    RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
+    RankResult, RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
     SlowSample, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
     VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
 };
@@ -109,6 +109,7 @@ fn full_result() -> RunResult {
         ..ServerResult::default()
     });
     result.witness = Some(WitnessResult::default());
+    result.ranks.push(RankResult::default());
     result.trace = Some(TraceResult {
         demerits: vec![DemeritResult {
             points: vec![DemeritPoint::default()],

@@ -72,7 +72,7 @@ pub fn run(
     let watch = Stopwatch::start();
     let failed_at = AtomicU64::new(end);
     let chunks = usize::try_from(count.div_ceil(CHUNK)).unwrap_or(usize::MAX);
-    let work = |number: usize| {
+    let work = |_, number: usize| {
         let first = from + number as u64 * CHUNK;
         Ok(simulate(first, end.min(first + CHUNK), &failed_at, stop))
     };

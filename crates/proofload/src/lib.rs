@@ -3,6 +3,7 @@
 //! - `run` puts a workload on real storage (the crate of the workload has how), [`predict`] on a
 //!   modelled array in simulated time, [`replay`] a block trace on a modelled array. [`sweep`] makes
 //!   many predictions, or searches for the limit; [`study`] repeats published evaluations.
+//! - `ranks` (with `host`) has one load run by several processes, usually one on each host.
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
 //! - `database_file` (with `host`) examines, prints and recovers database files.
@@ -27,6 +28,8 @@ pub mod database_file;
 pub mod documents;
 pub mod options;
 pub mod predict;
+#[cfg(feature = "host")]
+pub mod ranks;
 pub mod registry;
 pub mod replay;
 #[cfg(feature = "host")]
@@ -50,5 +53,6 @@ pub use registry::{Registry, WORKLOADS};
 pub use scenario::Scenario;
 pub use setting::{Key, Setting, Value};
 pub use sweep::{Axis, Find};
+pub use workers::Helpers;
 pub use workload::progress::StopRequest;
 pub use workload::{ErrorClass, Refusal};

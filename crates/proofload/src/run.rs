@@ -16,7 +16,7 @@ use execution::Outcome;
 use execution::RunOptions;
 use execution::events::{Observer, ignore};
 use execution::results;
-use execution::storage_run::{RunRequest, StorageRun, foreign, schedule};
+use execution::storage_run::{RunRequest, StorageRun, base, foreign, schedule};
 
 /// A run that can begin.
 pub struct Prepared {
@@ -81,6 +81,18 @@ impl Prepared {
         is_measured
             .then(|| results::sample_warning(&*self.profile))
             .flatten()
+    }
+
+    /// All settings in force, as the run directory keeps them.
+    #[must_use]
+    pub fn config(&self) -> String {
+        base::config_of_run(&*self.profile)
+    }
+
+    /// All settings in force, to compare with those of another process.
+    #[must_use]
+    pub fn settings(&self) -> String {
+        self.profile.to_toml()
     }
 
     /// Runs the workload to its end, or until somebody asks it to `stop`.

@@ -15,7 +15,7 @@ use crate::registry::Registry;
 /// # Errors
 /// When the directory is none of a run, or of a version that this one does not read.
 pub fn verify(directory: &Path, registry: &Registry) -> Result<Verified, LoadError> {
-    recompute::verify(directory, |result, config| terms(result, config, registry))
+    recompute::verify(directory, &|result, config| terms(result, config, registry))
 }
 
 fn terms(

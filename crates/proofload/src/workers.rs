@@ -1,5 +1,6 @@
 //! Computes many independent items at once, on all CPUs.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -12,6 +13,40 @@ use execution::Error;
 /// How often progress is reported.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Other processes that compute items too, each in several slots at once.
+pub trait Helpers: Sync {
+    /// How many items they compute at once.
+    fn slots(&self) -> usize;
+
+    /// Has the item of this name computed in a slot, and brings its files to `directory`. False when the
+    /// helper is gone, or was stopped: the item is then still to be computed.
+    ///
+    /// # Errors
+    /// That of the item.
+    fn compute(&self, slot: usize, name: &str, directory: &Path) -> Result<bool, Error>;
+}
+
+/// The error of a helper that was asked for what it does not know.
+pub fn unknown_item(name: &str) -> Error {
+    Error::usage(
+        format!("There is nothing to compute of the name {name}."),
+        "Give all ranks the same command line and the same files.",
+    )
+}
+
+/// No other process.
+pub struct Alone;
+
+impl Helpers for Alone {
+    fn slots(&self) -> usize {
+        0
+    }
+
+    fn compute(&self, _: usize, _: &str, _: &Path) -> Result<bool, Error> {
+        Ok(false)
+    }
+}
+
 /// The number of CPUs.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
@@ -20,6 +55,8 @@ pub fn processors() -> usize {
 /// Computes the items 0 to `count` on up to `jobs` threads; where the system gives no threads, one
 /// after the other on the calling one. Gives the results in the order of the items, `None` for those
 /// that were not begun because of a wish to `stop`.
+///
+/// `work` gets the number of the thread, from 0, and that of the item.
 ///
 /// `report` runs on the calling thread, with each item that is done, and with `None` from time to
 /// time and at the end.
@@ -30,7 +67,7 @@ pub fn compute<T: Send>(
     jobs: usize,
     count: usize,
     stop: &StopRequest,
-    work: impl Fn(usize) -> Result<T, Error> + Sync,
+    work: impl Fn(usize, usize) -> Result<T, Error> + Sync,
     mut report: impl FnMut(Option<(usize, &T)>),
 ) -> Result<Vec<Option<T>>, Error> {
     let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -41,14 +78,14 @@ pub fn compute<T: Send>(
         let number = next.fetch_add(1, Ordering::Relaxed);
         (number < count).then_some(number)
     };
-    let one = |number| {
-        let result = work(number);
+    let one = |thread, number| {
+        let result = work(thread, number);
         has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
         (number, result)
     };
-    let each = |sender: Sender<_>| {
+    let each = |thread, sender: Sender<_>| {
         while let Some(number) = take() {
-            if sender.send(one(number)).is_err() {
+            if sender.send(one(thread, number)).is_err() {
                 return;
             }
         }
@@ -64,16 +101,18 @@ pub fn compute<T: Send>(
     thread::scope(|scope| {
         let (sender, receiver) = channel();
         let each = &each;
-        let spawn = |_: &usize| {
-            let sender = sender.clone();
+        let spawn = |thread: &usize| {
+            let (thread, sender) = (*thread, sender.clone());
             let worker = thread::Builder::new();
-            worker.spawn_scoped(scope, move || each(sender)).is_ok()
+            worker
+                .spawn_scoped(scope, move || each(thread, sender))
+                .is_ok()
         };
         let spawned = (0..jobs.clamp(1, count.max(1))).filter(spawn).count();
         drop(sender);
         if spawned == 0 {
             while let Some(number) = take() {
-                keep(Some(one(number)));
+                keep(Some(one(0, number)));
             }
             return;
         }
@@ -96,7 +135,7 @@ mod tests {
     #[test]
     fn results_stand_in_the_order_of_the_items() {
         let mut done = Vec::new();
-        let work = |number: usize| Ok(number * 10);
+        let work = |_, number: usize| Ok(number * 10);
         let report = |item: Option<(usize, &usize)>| done.extend(item.map(|(number, _)| number));
         let results = compute(3, 5, &StopRequest::new(), work, report).unwrap();
         assert_eq!(results, [0, 10, 20, 30, 40].map(Some));
@@ -108,7 +147,7 @@ mod tests {
     fn nothing_is_begun_after_a_failure_or_a_wish_to_stop() {
         let begun = AtomicUsize::new(0);
         let stop = StopRequest::new();
-        let work = |number| {
+        let work = |_, number| {
             begun.fetch_add(1, Ordering::Relaxed);
             match number {
                 2 => Err(Error::usage("two", "")),
@@ -117,7 +156,7 @@ mod tests {
         };
         let error = compute(1, 9, &stop, work, |_| {}).unwrap_err();
         assert_eq!((error.to_string().as_str(), begun.into_inner()), ("two", 3));
-        let stops = |number| {
+        let stops = |_, number| {
             stop.stop();
             Ok(number)
         };

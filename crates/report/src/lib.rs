@@ -29,6 +29,7 @@ mod document;
 mod files;
 mod fio;
 mod grid;
+mod launch;
 pub mod limits;
 pub mod page;
 pub mod progress;
@@ -48,6 +49,7 @@ pub use files::{
 };
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};
+pub use launch::{launch_document, not_launched_document};
 pub use measure::display::{number, tone};
 pub use page::{html, html_comparison, html_document, html_grid};
 pub use run::{

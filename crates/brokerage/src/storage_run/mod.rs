@@ -336,6 +336,7 @@ fn drive(
     plan.service_levels = profile.service_levels_on_storage();
     plan.build_only = options.build_only;
     plan.reuse = options.reuse;
+    plan.together = options.together.clone();
     plan.warm_up = profile.run.warm_up.on_storage();
     plan.database_bytes = guarded.sized_database.bytes();
     let parts = PreparedRun {

@@ -3,10 +3,12 @@
 mod audit;
 mod certificate;
 mod crashtest;
+mod doctor;
 mod edb;
 mod list;
 mod manual;
 mod predict;
+mod ranks;
 mod report;
 mod reports;
 mod run;

@@ -16,10 +16,15 @@ use crate::interrupt::stop_on_signals;
 use crate::live;
 use crate::options::RunOptions;
 use crate::print::{notify, print};
+use crate::ranks;
 
 /// Runs a workload on real storage and prints the verdict.
 pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     raise_limit_of_open_files();
+    match ranks::join(options.rank_timeout()) {
+        Ok(None) => {}
+        joined => return super::ranks::run(options, joined),
+    }
     let prepared = Prepared::new(&options.scenario()?, &options.storage()?)?;
     if options.dry_run {
         return print(&prepared.describe()?);

@@ -3,6 +3,7 @@
 use std::fs;
 
 use measure::run_directory::REPORT_FILE;
+use proofload::ranks::help;
 use proofload::study::Prepared;
 use report::Style;
 
@@ -13,14 +14,37 @@ use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live;
 use crate::options::StudyOptions;
+use crate::ranks;
 
 /// Repeats studies and prints how far the model is from the papers.
 pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
-    let prepared = Prepared::new(&options.request()?)?;
+    let peers = ranks::join_all()?;
+    let mut request = options.request()?;
+    if peers.as_ref().is_some_and(|peers| !peers.is_first()) {
+        // Only rank 0 has the results.
+        request.out = Some(std::env::temp_dir().join(format!("proofload-{}", std::process::id())));
+    }
+    let prepared = Prepared::new(&request)?;
     let stop = stop_on_signals()?;
     let reports = Reports::default();
-    let view = live::of_cases(prepared.jobs(), options.output.quiet);
-    let outcome = prepared.run(reports.write_with(view), &stop)?;
+    let jobs = options.jobs;
+    let view = || reports.write_with(live::of_cases(prepared.jobs(), options.output.quiet));
+    let outcome = match peers {
+        None => {
+            let view = view();
+            prepared.run(view, &stop)?
+        }
+        Some(peers) if peers.is_first() => {
+            let view = view();
+            ranks::lead(peers, |helpers| prepared.run_with(view, &stop, helpers))?
+        }
+        Some(peers) => {
+            help(&peers, jobs, &stop, |name, to| {
+                prepared.compute_case(name, to, &stop)
+            });
+            return Ok(ExitStatus::Pass);
+        }
+    };
     reports.written()?;
     let page = outcome.directory.join(REPORT_FILE);
     let html = report::html_document(&report::study_page(&outcome.studies));

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use measure::grid::GridResult;
 use measure::run_directory::REPORT_FILE;
-use proofload::Scenario;
+use proofload::ranks::help;
 use proofload::sweep::Prepared;
+use proofload::{Output, Scenario};
 use report::Style;
 
 use super::reports::Reports;
@@ -17,6 +18,7 @@ use crate::interrupt::stop_on_signals;
 use crate::live;
 use crate::options::PredictOptions;
 use crate::print::print;
+use crate::ranks;
 
 /// The grid as rows for spreadsheets.
 const CSV_FILE: &str = "grid.csv";
@@ -25,19 +27,38 @@ const CSV_FILE: &str = "grid.csv";
 pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, CommandError> {
     let axes = options.axes()?;
     let jobs = options.jobs.map(|jobs| jobs as usize);
+    let peers = if options.dry_run {
+        None
+    } else {
+        ranks::join_all()?
+    };
+    let mut scenario = scenario.clone();
+    if peers.as_ref().is_some_and(|peers| !peers.is_first()) {
+        // Only rank 0 has the results.
+        scenario.output = Output::Memory;
+    }
     let prepared = match options.find {
-        Some(find) => Prepared::search(scenario, find, &axes, jobs)?,
-        None => Prepared::new(scenario, &axes, jobs)?,
+        Some(find) => Prepared::search(&scenario, find, &axes, jobs)?,
+        None => Prepared::new(&scenario, &axes, jobs)?,
     };
     if options.dry_run {
         return print(&prepared.describe());
     }
     let stop = stop_on_signals()?;
     let reports = Reports::default();
-    let outcome = prepared.run(
-        reports.write_with(live::of_points(options.output.quiet)),
-        &stop,
-    )?;
+    let view = || reports.write_with(live::of_points(options.output.quiet));
+    let outcome = match peers {
+        None => prepared.run(view(), &stop)?,
+        Some(peers) if peers.is_first() => {
+            ranks::lead(peers, |helpers| prepared.run_with(view(), &stop, helpers))?
+        }
+        Some(peers) => {
+            help(&peers, jobs, &stop, |name, to| {
+                prepared.compute_point(name, to, &stop)
+            });
+            return Ok(ExitStatus::Pass);
+        }
+    };
     reports.written()?;
     let directory = outcome.directory.unwrap_or_default();
     let text = write(options, &outcome.grid, &directory)?;

@@ -7,6 +7,7 @@
 mod certificate;
 mod choice;
 mod crashtest;
+mod doctor;
 mod load;
 mod output;
 mod predict;
@@ -26,6 +27,7 @@ use self::choice::choice;
 
 pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
+pub use doctor::DoctorOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
 pub use study::StudyOptions;
@@ -136,6 +138,8 @@ Exit status:
         #[command(subcommand)]
         command: EdbCommand,
     },
+    /// Check what a run will meet, and say what to change.
+    Doctor(DoctorOptions),
     /// Test the storage engine on simulated storage that loses power, fails and lies.
     ///
     /// Each seed stands for a database with random settings, sessions, power cuts and at most one

@@ -1,10 +1,12 @@
 //! The options of `run`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
-use config::ByteSize;
+use config::{ByteSize, TimeSpan};
 use proofload::{Error, Key, Scenario, Setting, Value};
+use workload::controller::Together;
 
 use super::load::LoadOptions;
 use super::output::OutputOptions;
@@ -15,6 +17,8 @@ use crate::print::notify;
 const STRESS: &str = "stress";
 /// How long it lasts in Jetstress.
 const LENGTH_OF_STRESS_TEST: &str = "24h";
+/// How long a rank of a run on several hosts may be silent unless it is set.
+const RANK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -33,6 +37,8 @@ const LENGTH_OF_STRESS_TEST: &str = "24h";
     proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
   The same on an existing PostgreSQL server, its password in PGPASSWORD:
     proofload run brokerage --database postgres://me@localhost/postgres --target-size 20GB
+  Four hosts at once, with a program that was built for MPI; {rank} and {host} in paths differ:
+    mpirun -n 4 --hostfile hosts proofload run exchange-2013 --on '/mnt/{host}' --out result
   A raw block device, whose contents are lost:
     proofload run exchange-2013 --on /dev/disk/by-id/nvme-X --databases 1 --erase-device")]
 pub struct RunOptions {
@@ -101,6 +107,11 @@ pub struct RunOptions {
     #[arg(long, value_name = "TEST", help_heading = "Load")]
     pub test: Option<String>,
 
+    /// Several hosts: a rank that is not heard for so long is given up, and the run of all ends
+    /// [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = TimeSpan::parse, help_heading = "Where")]
+    pub rank_timeout: Option<TimeSpan>,
+
     #[command(flatten)]
     pub witness: WitnessArgs,
     #[command(flatten)]
@@ -130,6 +141,11 @@ impl RunOptions {
         Ok(scenario)
     }
 
+    /// How long a rank may be silent.
+    pub fn rank_timeout(&self) -> Duration {
+        self.rank_timeout.map_or(RANK_TIMEOUT, TimeSpan::duration)
+    }
+
     /// The storage under test.
     ///
     /// # Errors
@@ -146,6 +162,7 @@ impl RunOptions {
             allow_cached: self.allow_cached,
             build_only: self.build_only,
             backup_to: self.backup_to.clone(),
+            together: Together::default(),
             notify: (!self.output.quiet).then_some(notify),
             witness: self.witness.read()?,
         })

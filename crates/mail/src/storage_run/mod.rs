@@ -87,6 +87,7 @@ fn plan(
     let mut plan = MailPlan::new(profile, processors);
     plan.run.build_only = options.build_only;
     plan.run.reuse = options.reuse;
+    plan.run.together = options.together.clone();
     plan.run.warm_up = profile.run.warm_up.on_storage();
     if let (Some(backup), Some(path)) = (&mut plan.run.tests.backup, &options.backup_to) {
         backup.copied_to = path.display().to_string();

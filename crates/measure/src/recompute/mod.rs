@@ -17,7 +17,10 @@
 
 mod compare;
 mod judged;
+mod ranks;
 mod samples;
+
+pub use ranks::load_part;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -142,15 +145,15 @@ impl Verified {
     }
 }
 
+/// Reads what a run was judged by from its result and the text of its `config.toml`.
+pub type TermsOf<'a> = &'a dyn Fn(&RunResult, &str) -> Result<Option<Criteria>, String>;
+
 /// Verifies a run directory. `terms` reads what the run was judged by from its result and the text of
 /// its `config.toml`; `Ok(None)` when its kind is not judged by service levels.
 ///
 /// # Errors
 /// When the directory is none of a run, or of a version that this one does not read.
-pub fn verify(
-    directory: &Path,
-    terms: impl FnOnce(&RunResult, &str) -> Result<Option<Criteria>, String>,
-) -> Result<Verified, LoadError> {
+pub fn verify(directory: &Path, terms: TermsOf<'_>) -> Result<Verified, LoadError> {
     let directory = run_directory_of(directory);
     let text = read_result(directory)?;
     let mut verified = Verified {
@@ -192,7 +195,11 @@ pub fn verify(
         ),
     }
     compare_files(&result, &mut verified);
-    compare_figures(&result, terms, &mut verified);
+    if result.ranks.is_empty() {
+        compare_figures(&result, terms, &mut verified);
+    } else {
+        ranks::compare_ranks(&result, terms, &mut verified);
+    }
     verified.result = Some(result);
     Ok(verified)
 }
@@ -242,11 +249,7 @@ fn raw_samples(verified: &mut Verified) -> Option<(Vec<SampleRow>, Vec<u8>)> {
     }
 }
 
-fn compare_figures(
-    result: &RunResult,
-    terms: impl FnOnce(&RunResult, &str) -> Result<Option<Criteria>, String>,
-    verified: &mut Verified,
-) {
+fn compare_figures(result: &RunResult, terms: TermsOf<'_>, verified: &mut Verified) {
     let Some((rows, histograms)) = raw_samples(verified) else {
         return;
     };

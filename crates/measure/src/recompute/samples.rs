@@ -1,6 +1,7 @@
 //! From `samples.csv` and `histograms.hlog` back to the samples that were counted, and their totals.
 
 use std::iter::Peekable;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -9,7 +10,7 @@ use super::{Difference, Differences};
 use crate::histogram::{IntervalLogError, IntervalLogReader, LatencyHistogram, clean_tag};
 use crate::host::{DeviceSample, HostSample};
 use crate::metric::{IoMetric, Metric, RowScope, Stream};
-use crate::run_directory::{HISTOGRAMS_FILE, SAMPLES_FILE};
+use crate::run_directory::{HISTOGRAMS_FILE, LoadError, SAMPLES_FILE, load_samples};
 use crate::sample::{
     DatabaseMeters, IoMeter, Layout, OperationKind, Phase, RunTotals, Sample, SampleRow, rows_of,
 };
@@ -73,6 +74,25 @@ pub(super) fn recount(
         },
         totals,
     })
+}
+
+/// What the samples in a run directory add up to; `None` when there are none.
+///
+/// # Errors
+/// When a file is damaged.
+pub(super) fn totals_of(directory: &Path, interval_s: f64) -> Result<Option<RunTotals>, LoadError> {
+    let rows = load_samples(&directory.join(SAMPLES_FILE))?;
+    let path = directory.join(HISTOGRAMS_FILE);
+    if rows.is_empty() || interval_s <= 0.0 {
+        return Ok(None);
+    }
+    let histograms = std::fs::read(&path).map_err(|error| LoadError::Read {
+        path: path.clone(),
+        error,
+    })?;
+    let recount = recount(&rows, &histograms, interval_s, &mut Differences::default());
+    let recount = recount.map_err(|error| LoadError::Histograms { path, error })?;
+    Ok(Some(recount.totals))
 }
 
 /// Databases and operations by the rows of the first sample; all samples have the same.

@@ -18,6 +18,7 @@ mod evidence;
 mod figures;
 mod host;
 mod integrity;
+mod rank;
 mod server;
 mod setup;
 mod slow_sample;
@@ -36,6 +37,7 @@ pub use figures::{
 };
 pub use host::{CounterSummary, DeviceResult, HealthFigure, HostResult, KernelMessage};
 pub use integrity::{ErrorCount, IntegrityClass, VerificationResult, VerifiedDatabase};
+pub use rank::RankResult;
 pub use server::{
     AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, ServerCheckpoints, ServerFileIo,
     ServerIo, ServerLog, ServerResult, TransactionCounts, WaitShare,
@@ -147,6 +149,9 @@ pub struct RunResult {
     pub server: Option<ServerResult>,
     /// The witness that acknowledged transactions were reported to; null when there was none.
     pub witness: Option<WitnessResult>,
+    /// The processes of a run on several hosts; empty for a run of one process, and left out then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankResult>,
     /// The trace that was replayed; null for a workload.
     pub trace: Option<TraceResult>,
     /// The other files of the run directory as they were at the end of the run; empty until then.

@@ -54,7 +54,7 @@ pub(super) fn hash_files(directory: &Path) -> io::Result<Vec<FileHash>> {
 ///
 /// # Errors
 /// When it cannot be read.
-pub(crate) fn hash_file(directory: &Path, file: String) -> io::Result<FileHash> {
+pub fn hash_file(directory: &Path, file: String) -> io::Result<FileHash> {
     let mut reader = File::open(directory.join(&file))?;
     let (mut hash, mut chunk) = (Sha256::new(), vec![0; CHUNK_BYTES]);
     let mut size_bytes = 0;

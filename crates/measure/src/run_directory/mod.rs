@@ -16,8 +16,7 @@ mod read;
 mod relocate;
 mod write;
 
-pub(crate) use hashes::hash_file;
-pub use hashes::{DocumentHash, document_hash};
+pub use hashes::{DocumentHash, document_hash, hash_file};
 pub use read::{LoadError, load, load_histograms, load_result};
 pub(crate) use read::{load_samples, parse as parse_result, read_result, run_directory_of};
 pub use write::{RunDirectory, RunDirectoryError, check_vacant, new_directory};

@@ -18,7 +18,7 @@ use crate::options::StudyOptions;
 use crate::predict::{self, ARRAY_FILE, Plan, config};
 use crate::scenario::Scenario;
 use crate::setting::{Key, Setting, Value};
-use crate::workers;
+use crate::workers::{self, Helpers};
 use execution::Error;
 use execution::Output;
 use execution::clock;
@@ -172,20 +172,49 @@ impl Task {
         })
     }
 
-    /// The run, and whether it is new.
-    fn predict(&self, watch: Watch, stop: StopRequest) -> Result<(CaseResult, bool), Error> {
+    /// A name that no other task has.
+    pub fn name(&self) -> String {
+        let name = self.directory.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// The run, and whether it is new. `elsewhere` may have it computed by another process.
+    fn predict(
+        &self,
+        watch: Watch,
+        stop: StopRequest,
+        elsewhere: impl FnOnce() -> Result<bool, Error>,
+    ) -> Result<(CaseResult, bool), Error> {
         if let Some(run) = self.kept() {
             return Ok((run, false));
         }
         self.clear()?;
-        let started = clock::timestamp();
-        let output = Output::Directory(self.directory.clone());
-        let directory = predict::open(&self.plan, &output, started)?;
-        let recorder = Recorder::new(Box::new(watch), directory, stop.clone());
-        let (mut result, recorder) = predict::run(&self.plan, started, stop, recorder)?;
-        recorder.finish(&mut result).1.complete()?;
+        if !elsewhere()? {
+            self.record(&self.directory, Box::new(watch), stop)?;
+        }
         let unreadable = |error| Error::environment(format!("{error}."), "");
         Ok((CaseResult::load(&self.directory).map_err(unreadable)?, true))
+    }
+}
+
+impl Task {
+    /// Predicts the case into a run directory.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn record(
+        &self,
+        directory: &Path,
+        watch: Box<dyn Observer>,
+        stop: StopRequest,
+    ) -> Result<(), Error> {
+        let started = clock::timestamp();
+        let output = Output::Directory(directory.to_owned());
+        let directory = predict::open(&self.plan, &output, started)?;
+        let recorder = Recorder::new(watch, directory, stop.clone());
+        let (mut result, recorder) = predict::run(&self.plan, started, stop, recorder)?;
+        recorder.finish(&mut result).1.complete()?;
+        Ok(())
     }
 }
 
@@ -194,21 +223,25 @@ pub fn ended(result: &RunResult) -> bool {
     !matches!(result.verdict, Verdict::Interrupted | Verdict::Error)
 }
 
-/// Predicts every task, `jobs` of them at once; gives the runs in the order of the tasks. After a
+/// Predicts every task, `jobs` of them at once and further ones by `helpers`; gives the runs in the order of the tasks. After a
 /// wish to stop, tasks that had not begun have none.
 ///
 /// # Errors
 /// The first case whose results cannot be written.
 pub fn predict_all(
     tasks: &[Task],
-    jobs: usize,
+    (jobs, helpers): (usize, &dyn Helpers),
     observer: &mut dyn Observer,
     stop: &StopRequest,
 ) -> Result<Vec<Option<CaseResult>>, Error> {
     let progress = Arc::new(Mutex::new(Progress::new(tasks.iter().map(Task::entry))));
-    let work = |number: usize| {
-        let watch = Watch::new(Arc::clone(&progress), number);
-        let predicted = tasks[number].predict(watch, stop.clone());
+    let work = |thread: usize, number: usize| {
+        let (task, watch) = (&tasks[number], Watch::new(Arc::clone(&progress), number));
+        let elsewhere = || match thread.checked_sub(jobs) {
+            Some(slot) => helpers.compute(slot, &task.name(), &task.directory),
+            None => Ok(false),
+        };
+        let predicted = task.predict(watch, stop.clone(), elsewhere);
         lock(&progress).end(number);
         predicted
     };
@@ -222,7 +255,7 @@ pub fn predict_all(
         let cases = lock(&progress).cases();
         observer.event(Event::StudyProgress(&cases));
     };
-    let runs = workers::compute(jobs, tasks.len(), stop, work, report)?;
+    let runs = workers::compute(jobs + helpers.slots(), tasks.len(), stop, work, report)?;
     let runs = runs.into_iter().map(|run| run.map(|(run, _)| run));
     Ok(runs.collect())
 }

@@ -29,11 +29,11 @@ use workload::progress::StopRequest;
 
 use crate::options::StudyOptions;
 use crate::setting::Setting;
-use crate::workers;
+use crate::workers::{self, Alone, Helpers};
 use cases::Task;
 use execution::Error;
 use execution::clock;
-use execution::events::{Event, Observer};
+use execution::events::{Event, Observer, ignore};
 use families::Families;
 use judge::judge;
 
@@ -105,11 +105,39 @@ impl Prepared {
     /// The first case whose results cannot be written.
     pub fn run(
         self,
-        mut observer: Box<dyn Observer>,
+        observer: Box<dyn Observer>,
         stop: &StopRequest,
     ) -> Result<StudiesOutcome, Error> {
+        self.run_with(observer, stop, &Alone)
+    }
+
+    /// Predicts the case of this name into a directory: what a helper does.
+    ///
+    /// # Errors
+    /// When there is no such case, or it cannot be written.
+    pub fn compute_case(
+        &self,
+        name: &str,
+        directory: &Path,
+        stop: &StopRequest,
+    ) -> Result<(), Error> {
+        let task = self.tasks.iter().find(|task| task.name() == name);
+        let task = task.ok_or_else(|| workers::unknown_item(name))?;
+        task.record(directory, ignore(), stop.clone())
+    }
+
+    /// As [`run`](Self::run), with other processes that predict cases too.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with(
+        self,
+        mut observer: Box<dyn Observer>,
+        stop: &StopRequest,
+        helpers: &dyn Helpers,
+    ) -> Result<StudiesOutcome, Error> {
         let options = &self.options;
-        let runs = cases::predict_all(&self.tasks, self.jobs(), &mut *observer, stop)?;
+        let runs = cases::predict_all(&self.tasks, (self.jobs(), helpers), &mut *observer, stop)?;
         let mut studies: Vec<StudyOutcome> =
             self.studies.into_iter().map(StudyOutcome::new).collect();
         for (task, run) in self.tasks.iter().zip(runs) {

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use measure::result::RunResult;
+use measure::run_directory::load_result;
 use workload::progress::{Phase, StopRequest};
 
 use super::point::Point;
+use crate::workers::Helpers;
 use crate::{predict, workers};
 use execution::Error;
 use execution::Output;
@@ -24,6 +26,8 @@ pub type Progress = Arc<Vec<AtomicU64>>;
 pub struct Computation<'a> {
     /// How many are computed at once.
     pub jobs: usize,
+    /// Other processes that compute points too.
+    pub helpers: &'a dyn Helpers,
     /// Where the points have their directories, if anything is written.
     pub directory: Option<PathBuf>,
     /// Asks for an early end.
@@ -42,7 +46,10 @@ impl Computation<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Option<RunResult>>, Error> {
         let progress: Progress = Arc::new(points.iter().map(|_| AtomicU64::new(0)).collect());
-        let work = |number: usize| self.one(points[number], number, &progress);
+        let work = |thread: usize, number: usize| match thread.checked_sub(self.jobs) {
+            Some(slot) => self.elsewhere(slot, points[number], number, &progress),
+            None => self.one(points[number], number, &progress),
+        };
         let mut has_stopped = false;
         let report = |done: Option<(usize, &RunResult)>| {
             if let Some((number, result)) = done {
@@ -60,7 +67,27 @@ impl Computation<'_> {
             }
             observer.event(Event::SweepProgress(&shares(&progress)));
         };
-        workers::compute(self.jobs, points.len(), self.stop, work, report)
+        let threads = self.jobs + self.helpers.slots();
+        workers::compute(threads, points.len(), self.stop, work, report)
+    }
+
+    /// Has a point computed by a helper, or computes it here where that cannot be done.
+    fn elsewhere(
+        &self,
+        slot: usize,
+        point: &Point,
+        number: usize,
+        progress: &Progress,
+    ) -> Result<RunResult, Error> {
+        let Some(directory) = self.directory_of(point) else {
+            return self.one(point, number, progress);
+        };
+        if !self.helpers.compute(slot, &point.directory(), &directory)? {
+            return self.one(point, number, progress);
+        }
+        progress[number].store(1f64.to_bits(), Ordering::Relaxed);
+        let loaded = load_result(&directory);
+        loaded.map_err(|error| Error::environment(format!("{error}."), ""))
     }
 
     /// Computes one point. A panic in it is an error of that point.
@@ -88,12 +115,10 @@ impl Computation<'_> {
         number: usize,
         progress: &Progress,
     ) -> Result<RunResult, Error> {
-        let started = clock::timestamp();
         let output = match self.directory_of(point) {
             Some(path) => Output::Directory(path),
             None => Output::Memory,
         };
-        let directory = predict::open(&point.plan, &output, started)?;
         let share = Share {
             progress: Progress::clone(progress),
             number,
@@ -106,14 +131,28 @@ impl Computation<'_> {
             duration: point.plan.profile.run().duration.duration(),
             phase: Phase::Opening,
         };
-        let recorder = Recorder::new(Box::new(share), directory, self.stop.clone());
-        let recorder = recorder.sparing();
-        let (mut result, recorder) =
-            predict::run(&point.plan, started, self.stop.clone(), recorder)?;
-        recorder.finish(&mut result).1.complete()?;
+        let result = record(point, &output, Box::new(share), self.stop)?;
         progress[number].store(1f64.to_bits(), Ordering::Relaxed);
         Ok(result)
     }
+}
+
+/// Predicts a point and writes its run directory, if it has one.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn record(
+    point: &Point,
+    output: &Output,
+    observer: Box<dyn Observer>,
+    stop: &StopRequest,
+) -> Result<RunResult, Error> {
+    let started = clock::timestamp();
+    let directory = predict::open(&point.plan, output, started)?;
+    let recorder = Recorder::new(observer, directory, stop.clone()).sparing();
+    let (mut result, recorder) = predict::run(&point.plan, started, stop.clone(), recorder)?;
+    recorder.finish(&mut result).1.complete()?;
+    Ok(result)
 }
 
 fn shares(progress: &Progress) -> Vec<f64> {

@@ -29,6 +29,7 @@ use workload::progress::StopRequest;
 
 use crate::scenario::Scenario;
 use crate::setting::Key;
+use crate::workers::{Alone, Helpers};
 use crate::{workers, workloads};
 use compute::Computation;
 use execution::Error;
@@ -136,8 +137,21 @@ impl Prepared {
     /// When results cannot be written, or a prediction ends by a fault of the program.
     pub fn run(
         self,
+        observer: Box<dyn Observer>,
+        stop: &StopRequest,
+    ) -> Result<SweepOutcome, Error> {
+        self.run_with(observer, stop, &Alone)
+    }
+
+    /// The same with other processes that compute points too.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with(
+        self,
         mut observer: Box<dyn Observer>,
         stop: &StopRequest,
+        helpers: &dyn Helpers,
     ) -> Result<SweepOutcome, Error> {
         let Self {
             scenario,
@@ -177,6 +191,7 @@ impl Prepared {
         }
         let computation = Computation {
             jobs,
+            helpers,
             directory: directory.as_ref().map(|directory| directory.join("points")),
             stop,
         };
@@ -194,6 +209,28 @@ impl Prepared {
             verdict,
             directory,
         })
+    }
+}
+
+impl Prepared {
+    /// Computes the point of this name into a directory: what a helper does.
+    ///
+    /// # Errors
+    /// When there is no such point, or it cannot be written.
+    pub fn compute_point(
+        &self,
+        name: &str,
+        directory: &Path,
+        stop: &StopRequest,
+    ) -> Result<(), Error> {
+        let mut points: Box<dyn Iterator<Item = &Point>> = match &self.task {
+            Task::Grid(points) => Box::new(points.iter()),
+            Task::Find(questions) => Box::new(questions.iter().flat_map(|one| &one.points)),
+        };
+        let point = points.find(|point| point.directory() == name);
+        let point = point.ok_or_else(|| workers::unknown_item(name))?;
+        let output = Output::Directory(directory.to_owned());
+        compute::record(point, &output, ignore(), stop).map(drop)
     }
 }
 
@@ -329,7 +366,8 @@ fn search(
     for question in questions {
         let mut tried: Vec<(usize, GridPoint)> = Vec::new();
         loop {
-            let probes = question.search.probes(computation.jobs);
+            let at_once = computation.jobs + computation.helpers.slots();
+            let probes = question.search.probes(at_once);
             if probes.is_empty() {
                 break;
             }

@@ -28,9 +28,9 @@ use proofload::{Registry, Scenario};
 use report::{Run as ReportedRun, Style};
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::{SteadyBy, Tests};
-#[cfg(feature = "host")]
-use workload::controller::run_on_threads;
 use workload::controller::{RunPlan, run_on_virtual_clock};
+#[cfg(feature = "host")]
+use workload::controller::{Together, run_on_threads};
 use workload::profile::{Levels, Run, Tuning, common_rules, read};
 use workload::progress::Clients;
 use workload::{Bundled, Profile};
@@ -289,6 +289,7 @@ impl ToyProfile {
             warm_up: self.warm_up_in_prediction(),
             steady_by: SteadyBy::Rate,
             tests: Tests::default(),
+            together: Together::default(),
         }
     }
 }

@@ -46,6 +46,7 @@ pub fn html(run: &Run) -> String {
         (verdict::banner(run))
         (verdict::tiles(run))
         (sections::troubles(result))
+        (sections::ranks(result))
         (tables::checks(result))
         @if !advice.is_empty() {
             h2 id="findings" { "Findings" }

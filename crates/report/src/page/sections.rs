@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use measure::display::{Medium, Section};
 use measure::result::{HostResult, RunKind, RunResult, TargetPath};
+use measure::run_directory::REPORT_FILE;
 
 use super::{charts, tables};
 use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
@@ -15,10 +16,13 @@ use crate::run::Run;
 use crate::settings::setting_text;
 use crate::table::{
     Detail, Table, counters_table, databases_table, devices_table, error_counts_table,
-    health_table, kernel_messages_table, operations_table, phases_table, traffic_table,
-    tuning_table, verification_table,
+    health_table, kernel_messages_table, operations_table, phases_table, ranks_table,
+    traffic_table, tuning_table, verification_table,
 };
 use crate::words::{io_driver, was_measured};
+
+/// Ranks whose reports are linked.
+const MOST_REPORTS: usize = 64;
 
 /// Errors, warnings and notes.
 pub(super) fn troubles(result: &RunResult) -> Markup {
@@ -295,6 +299,26 @@ pub(super) fn host(result: &RunResult) -> Markup {
 /// The phases of the run.
 pub(super) fn phases(result: &RunResult) -> Markup {
     section("Phases", &phases_table(result))
+}
+
+/// The processes of a run on several hosts, with their own reports.
+pub(super) fn ranks(result: &RunResult) -> Markup {
+    let table = ranks_table(result, Detail::Full);
+    let reports = result
+        .ranks
+        .iter()
+        .filter(|rank| !rank.directory.is_empty());
+    html! {
+        (section("Ranks", &table))
+        @if !table.is_empty() {
+            p.quiet {
+                "Charts, host counters and devices are in the reports of the ranks:"
+                @for rank in reports.take(MOST_REPORTS) {
+                    " " a href={ (rank.directory) "/" (REPORT_FILE) } { (rank.name()) } "."
+                }
+            }
+        }
+    }
 }
 
 /// Every setting in force, grouped by the first part of its path, and the places under test.

@@ -8,6 +8,7 @@ mod events;
 mod host;
 mod integrity;
 mod operations;
+mod ranks;
 mod replay;
 
 pub use array::{
@@ -25,4 +26,5 @@ pub use host::{counters_table, devices_table};
 pub use integrity::{error_counts_table, verification_table};
 pub use measure::display::{Cell, Column, Table};
 pub use operations::{operations_table, phases_table, traffic_table, tuning_table};
+pub use ranks::ranks_table;
 pub use replay::{demerit_table, replay_sentence};

@@ -22,7 +22,7 @@ use crate::number::{bytes, count, counted, duration, figure, in_column, limit, q
 use crate::run::Run;
 use crate::table::{
     Detail, Table, checks_table, databases_table, demerit_table, error_counts_table,
-    grouped_checks_table, health_table, replay_sentence, verification_table,
+    grouped_checks_table, health_table, ranks_table, replay_sentence, verification_table,
 };
 use crate::tone::Tone;
 use crate::words::{headline, io_driver, place_noun, target_text, was_measured, workload_name};
@@ -55,6 +55,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
         text.head("Service levels");
         text.table(&table(&result.checks));
     }
+    ranks(&mut text, result);
     databases(&mut text, result);
     replay(&mut text, result);
     for section in &own.sections {
@@ -331,6 +332,21 @@ fn own_section(text: &mut Text, section: &Section) {
     text.head(section.title);
     for sentence in &section.sentences {
         text.line(sentence);
+    }
+}
+
+/// The processes of a run on several hosts.
+fn ranks(text: &mut Text, result: &RunResult) {
+    let mut table = ranks_table(result, Detail::Short);
+    if table.is_empty() {
+        return;
+    }
+    text.head("Ranks");
+    let hidden = table.rows.len().saturating_sub(MOST_DATABASES);
+    table.rows.truncate(MOST_DATABASES);
+    text.table(&table);
+    if hidden > 0 {
+        text.line(&format!("{hidden} more are in report.html."));
     }
 }
 

@@ -7,8 +7,10 @@
 //! ([`outcome`]). A load of which no session ever waits is ended by [`zero_delay_loop`].
 //! Errors after which a run goes on are collected by shard ([`pending_errors`]) and entered into one
 //! [`error_log`]; requests that the storage does not answer are found by [`hung`]. Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
-//! everything going; what it needs of real or simulated storage is a [`host::DatabaseHost`].
+//! everything going; what it needs of real or simulated storage is a [`host::DatabaseHost`]. Where several
+//! processes run one load, [`coordination`] lets them begin its phases together.
 
+pub mod coordination;
 pub mod drive;
 pub mod error_key;
 pub mod error_log;
@@ -34,6 +36,7 @@ mod steady_load;
 pub mod ticks;
 pub mod zero_delay_loop;
 
+pub use coordination::{Coordination, Together};
 pub use drive::{run_on_threads, run_on_virtual_clock, run_shards_on_virtual_clock};
 pub use listener::{InterimResult, NoListener, RunListener, SharedListener, shared};
 pub use plan::RunPlan;

@@ -1,5 +1,6 @@
 //! What a run does, whatever its workload.
 
+use super::coordination::Together;
 use super::load::Loop;
 use crate::profile::{Run, Tuning, WarmUpLength};
 use crate::progress::Clients;
@@ -58,6 +59,8 @@ pub struct RunPlan {
     pub steady_by: SteadyBy,
     /// What the run does besides a load that is measured, or in place of it.
     pub tests: Tests,
+    /// The other processes that run the same load, if there are any.
+    pub together: Together,
 }
 
 /// The tests of a run, in their order.

@@ -67,6 +67,8 @@ pub struct RunController {
     filled_ns: Option<u64>,
     shed: Vec<u64>,
     service: Service,
+    /// Whether the warm-up has done its part.
+    is_warm: bool,
     is_tuned: bool,
     /// Whether something happened after which the present stage ends early.
     is_failing: bool,
@@ -109,6 +111,7 @@ impl RunController {
             filled_ns: None,
             shed: vec![0; shards],
             service: Service::default(),
+            is_warm: false,
             is_tuned: false,
             is_failing: false,
             error_notes: ErrorNotes::default(),
@@ -140,6 +143,9 @@ impl RunController {
         self.apply_error_limit(listener);
         self.report_hung(now_ns, listener);
         if self.gave_up() {
+            if !matches!(self.stage, Stage::Close | Stage::Verify | Stage::End) {
+                self.plan.together.ends_early();
+            }
             return true;
         }
         if (stop || self.is_failing) && self.may_be_cut_short() {
@@ -255,6 +261,9 @@ impl RunController {
         if stop {
             self.account.interrupt();
         }
+        if self.stage != Stage::Verify {
+            self.plan.together.ends_early();
+        }
         if self.stage == Stage::Verify {
             self.account
                 .not_verified("The verification was stopped before its end.");
@@ -279,8 +288,11 @@ impl RunController {
         let all_done = self.done + self.ended() >= self.orders.len();
         let plan = Arc::clone(&self.plan);
         let run = &plan.run;
+        if self.stage == Stage::WarmUp && !self.is_warm {
+            self.is_warm = self.is_warm(now_ns, listener);
+        }
         let is_over = match self.stage {
-            Stage::WarmUp => self.is_warm(now_ns, listener),
+            Stage::WarmUp => self.is_warm,
             Stage::Tune => self.is_tuned,
             Stage::Measure => elapsed >= run.duration,
             Stage::End => false,
@@ -293,7 +305,12 @@ impl RunController {
             | Stage::Verify
             | Stage::CheckCopies => all_done,
         };
-        if is_over {
+        let begins_with_others = match self.next_stages.front() {
+            Some(Stage::WarmUp) => Some(Phase::WarmingUp),
+            Some(Stage::Measure) => Some(Phase::Measuring),
+            _ => None,
+        };
+        if is_over && begins_with_others.is_none_or(|phase| plan.together.may_begin(phase)) {
             self.enter_next(now_ns, listener);
         }
     }
@@ -388,6 +405,7 @@ impl RunController {
             listener.begins(Phase::Finding);
             listener.phase(Phase::Finding, None);
         } else if let Some(phase) = phase_of(stage) {
+            self.plan.together.begun(phase);
             listener.begins(phase);
             self.phase_notice
                 .begin((phase, expected), was_load, now_ns, listener);

@@ -1,0 +1,88 @@
+//! `proofload run` as one of several ranks. Rank 0 prints for all.
+
+use measure::result::RunResult;
+use proofload::ErrorClass;
+use proofload::ranks::{Peers, Prepared, RankError};
+
+use super::run::report_outcome;
+use crate::error::CommandError;
+use crate::exit::ExitStatus;
+use crate::interrupt::stop_on_signals;
+use crate::live;
+use crate::options::RunOptions;
+use crate::print::{notify, print};
+
+/// Reports of single ranks that are written; of more ranks, 'proofload report' makes each when it is wanted.
+const MOST_REPORTS: usize = 64;
+
+/// Runs the part of this rank. The exit status of rank 0 is that of the run; the others end with 0, so that
+/// the launcher passes it on.
+pub fn run(
+    options: &RunOptions,
+    joined: Result<Option<Peers>, RankError>,
+) -> Result<ExitStatus, CommandError> {
+    let peers = match joined {
+        Ok(Some(peers)) => peers,
+        Ok(None) | Err(RankError::Elsewhere) => return Ok(ExitStatus::Pass),
+        Err(RankError::Error(error)) => return Err(error.into()),
+    };
+    let is_first = peers.is_first();
+    match part(options, peers) {
+        Err(RankError::Elsewhere) => Ok(ExitStatus::Pass),
+        // The same options are wrong on all ranks.
+        Err(RankError::Error(error)) if !is_first && error.class() == ErrorClass::Usage => {
+            Ok(ExitStatus::Pass)
+        }
+        Err(RankError::Error(error)) => Err(error.into()),
+        Ok(ended) => ended,
+    }
+}
+
+fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, CommandError>, RankError> {
+    let prepared = Prepared::new(peers, &options.scenario()?, &options.storage()?)?;
+    let quiet = options.output.quiet || !prepared.is_first();
+    if options.dry_run {
+        return match prepared.is_first() {
+            true => Ok(print(&prepared.describe())),
+            false => Err(RankError::Elsewhere),
+        };
+    }
+    if !quiet {
+        prepared
+            .doubts()
+            .iter()
+            .for_each(|text| notify(&format!("Warning: {text}")));
+        prepared
+            .sample_warning()
+            .iter()
+            .for_each(|text| notify(text.trim_end()));
+        notify(prepared.schedule()?.trim_end());
+    }
+    let stop = match stop_on_signals() {
+        Ok(stop) => stop,
+        Err(error) => return Ok(Err(error)),
+    };
+    let outcome = prepared.run(live::view(quiet), &stop)?;
+    report_ranks(&outcome.result, outcome.directory.as_deref());
+    Ok(report_outcome(
+        &outcome,
+        options.output.json,
+        options.output.quiet,
+    ))
+}
+
+/// Writes the report of each rank beside its results.
+fn report_ranks(result: &RunResult, directory: Option<&std::path::Path>) {
+    let Some(directory) = directory.filter(|_| result.ranks.len() <= MOST_REPORTS) else {
+        return;
+    };
+    for rank in result
+        .ranks
+        .iter()
+        .filter(|rank| !rank.directory.is_empty())
+    {
+        if let Err(error) = report::write_report(&directory.join(&rank.directory)) {
+            notify(&error.to_string());
+        }
+    }
+}
