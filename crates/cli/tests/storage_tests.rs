@@ -28,7 +28,11 @@ fn a_backup_is_copied_checked_restored_and_removed() {
         .prints("PASS")
         .prints("Backup")
         .prints("Copies removed from copies");
-    assert!(run.stderr.contains("backup: 48 MiB to read and copy"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("backup: 48 MiB to read and copy"),
+        "{}",
+        run.stderr
+    );
     assert!(!run.stderr.contains("measured phase"), "{}", run.stderr);
     assert_eq!((entries(&target), entries(&copies)), (0, 0));
     let document = result(&here, "out");
@@ -37,7 +41,9 @@ fn a_backup_is_copied_checked_restored_and_removed() {
     assert_eq!(database["bytes"], database["size_bytes"]);
     assert_eq!(database["copy"]["bytes"], database["bytes"]);
     assert!(database["copy"]["recovered_s"].is_number(), "{database}");
-    here.proofload("verify out").exits(0).prints("the verdict `pass`");
+    here.proofload("verify out")
+        .exits(0)
+        .prints("the verdict `pass`");
     here.proofload("report out").exits(0).prints("Backup");
     let page = fs::read_to_string(here.path("out/report.html")).expect("a page");
     assert!(page.contains("Copies") && !page.contains("Transactional I/O"));
@@ -51,9 +57,12 @@ fn a_copy_that_is_kept_is_a_database() {
     here.proofload(&format!("{SMALL} --test backup --backup-to copies --keep"))
         .exits(0)
         .prints("Copies kept in copies");
-    here.proofload("edb check copies/mail-001/mail-001.edb").exits(0);
+    here.proofload("edb check copies/mail-001/mail-001.edb")
+        .exits(0);
     let again = SMALL.replace("--on target --out out", "--on copies --out again --reuse");
-    here.proofload(&format!("{again} {WIDE}")).exits(0).prints("PASS");
+    here.proofload(&format!("{again} {WIDE}"))
+        .exits(0)
+        .prints("PASS");
 }
 
 #[test]
@@ -65,14 +74,23 @@ fn soft_recovery_replays_the_log_files_that_were_asked_for() {
         .exits(0)
         .prints("Soft recovery")
         .prints("per log file");
-    assert!(run.stderr.contains("soft recovery: 1 MiB to replay"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("soft recovery: 1 MiB to replay"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(entries(&target), 0);
     let document = result(&here, "out");
     let recovery = &document["recovery"];
     assert_eq!(recovery["wanted_log_files"], 4);
-    assert!(recovery["databases"][0]["log_files"].as_u64() >= Some(4), "{recovery}");
+    assert!(
+        recovery["databases"][0]["log_files"].as_u64() >= Some(4),
+        "{recovery}"
+    );
     assert_eq!(document["verification"]["databases"][0]["errors"], 0);
-    here.proofload("verify out").exits(0).prints("the verdict `pass`");
+    here.proofload("verify out")
+        .exits(0)
+        .prints("the verdict `pass`");
     // A verdict by other figures than those of the tables is found.
     let path = here.path("out/result.json");
     let text = fs::read_to_string(&path).expect("a file");
@@ -86,17 +104,28 @@ fn all_tests_have_one_verdict_and_one_report() {
     let here = Scratch::new();
     here.directory("target");
     let run = here
-        .proofload(&format!("{SMALL} {WIDE} {RECOVERY} --allow-cached --test all"))
+        .proofload(&format!(
+            "{SMALL} {WIDE} {RECOVERY} --allow-cached --test all"
+        ))
         .exits(0)
         .prints("PASS")
         .prints("Backup")
         .prints("Soft recovery");
-    for line in ["measured phase: 2 s", "backup: 48 MiB", "soft recovery: 1 MiB"] {
+    for line in [
+        "measured phase: 2 s",
+        "backup: 48 MiB",
+        "soft recovery: 1 MiB",
+    ] {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
     let tests = result(&here, "out")["tests"].clone();
-    assert_eq!(tests, serde_json::json!(["performance", "backup", "recovery"]));
-    here.proofload("verify out").exits(0).prints("the verdict `pass`");
+    assert_eq!(
+        tests,
+        serde_json::json!(["performance", "backup", "recovery"])
+    );
+    here.proofload("verify out")
+        .exits(0)
+        .prints("the verdict `pass`");
 }
 
 #[test]
@@ -140,7 +169,11 @@ fn what_does_not_go_together_is_refused_before_anything_is_written() {
             fs::remove_dir(here.path("target/inside")).expect("ours");
         }
         let run = here.proofload(&format!("{SMALL} {options}"));
-        assert!(matches!(run.status, Some(2 | 3)), "{options}: {}", run.stderr);
+        assert!(
+            matches!(run.status, Some(2 | 3)),
+            "{options}: {}",
+            run.stderr
+        );
         assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
         assert!(entries(&target) <= 1 && !here.path("out").exists());
     }

@@ -2,9 +2,7 @@
 
 use crate::display::number::{bounded, bytes, count, duration, latency, quantity};
 use crate::metric::Unit;
-use crate::result::{
-    CheckId, CheckKind, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict,
-};
+use crate::result::{CheckId, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict};
 
 /// A shorter run is no performance test as Jetstress has it.
 const SIGN_OFF_S: f64 = 2.0 * 3600.0;
@@ -15,7 +13,6 @@ pub fn word(result: &RunResult) -> &'static str {
     match result.verdict {
         Verdict::Pass => "PASS",
         Verdict::Built => "BUILT",
-        Verdict::Fail if only_mix_failed(result) => "FAIL",
         Verdict::Fail => "FAIL (performance)",
         Verdict::Inconclusive => "INCONCLUSIVE",
         Verdict::Interrupted if !result.complete => "UNFINISHED",
@@ -36,13 +33,6 @@ fn word_of_error(result: &RunResult) -> &'static str {
         Some(kind) if !of_data(kind) && kind != ErrorKind::Unknown => "ERROR",
         _ => "FAIL (data)",
     }
-}
-
-/// Whether nothing but shares of the mix was off: that says nothing about the storage.
-#[must_use]
-pub fn only_mix_failed(result: &RunResult) -> bool {
-    let mut failed = result.failed_checks().peekable();
-    failed.peek().is_some() && failed.all(|check| check.kind() == CheckKind::Mix)
 }
 
 /// The answer of a run that was measured: what was asked, the load that was reached, the latencies with
@@ -409,15 +399,6 @@ mod tests {
         ] {
             assert_eq!(word_of(Verdict::Error, true, Some(kind)), text, "{kind:?}");
         }
-        // A mix that is off says nothing of the storage.
-        let mut result = measured();
-        result.verdict = Verdict::Fail;
-        let mix = Check::of_run(CheckId::MixDeviation, 1.0, Some(2.0), String::new());
-        result.checks.push(mix);
-        assert_eq!(word(&result), "FAIL");
-        let rate = Check::of_run(CheckId::AchievedIops, 9.0, Some(2.0), String::new());
-        result.checks.push(rate);
-        assert_eq!(word(&result), "FAIL (performance)");
     }
 
     #[test]

@@ -11,10 +11,10 @@ use measure::result::{
     BackupCopy, BackupResult, Bound, Cause, Check, CheckId, ConsistencyCheck, CounterSummary,
     DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
     ErrorRecord, EventResult, FileHash, HealthFigure, IntegrityClass, IoFigures, KernelMessage,
-    LatencyFigures, OperationResult, OutageResult, PhaseResult, RebuildResult, RecoveredDatabase,
-    RankResult, RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
-    SlowSample, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
-    VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
+    LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult, RebuildResult,
+    RecoveredDatabase, RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
+    ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult, TuningResult,
+    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;

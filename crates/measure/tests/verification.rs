@@ -180,9 +180,9 @@ impl Run {
 }
 
 fn verified_by(path: &Path, terms: Result<Option<Criteria>, String>) -> Verified {
-    verify(path, |_, config| {
+    verify(path, &|_, config| {
         assert_eq!(config, "a = 1\n");
-        terms
+        terms.clone()
     })
     .unwrap()
 }

@@ -201,7 +201,6 @@ const MAIL_ELSEWHERE: [Elsewhere; 17] = [
     ),
 ];
 
-
 /// A brokerage small enough to be predicted quickly.
 const BROKERAGE: &str = r#"
 kind = "brokerage"

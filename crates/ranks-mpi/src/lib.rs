@@ -98,7 +98,8 @@ impl Transport for MpiTransport {
         let levels = ["single", "funneled", "serialized", "multiple"];
         let level = usize::try_from(self.thread_level).unwrap_or_default();
         let level = levels.get(level).unwrap_or(&"unknown");
-        format!("{}, thread level {level}", self.library)
+        let name = self.library.split(',').next().unwrap_or_default();
+        format!("{name}, thread level {level}")
     }
 
     fn send(&mut self, to: usize, frame: Vec<u8>) -> Result<(), TransportError> {

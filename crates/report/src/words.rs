@@ -53,10 +53,6 @@ pub fn headline(run: &Run) -> Headline {
             "The databases of {} are built; nothing was measured.",
             workload_name(result)
         ),
-        Verdict::Fail if measure::headline::only_mix_failed(result) => {
-            let why = "The transaction mix differed from the profile";
-            unknown(why)
-        }
         Verdict::Fail => {
             let meets = meets.replacen(" meets", " does not meet", 1);
             format!("{}{}.", capital(&meets), load_text(run))
@@ -371,27 +367,5 @@ mod tests {
             sentence.starts_with("The modelled array does not meet the service levels"),
             "{sentence}"
         );
-    }
-
-    #[test]
-    fn a_wrong_mix_says_nothing_about_the_storage() {
-        let failed = |id| Check {
-            id,
-            passed: Some(false),
-            ..Check::default()
-        };
-        let mut result = RunResult {
-            verdict: Verdict::Fail,
-            checks: vec![failed(CheckId::MixDeviation)],
-            ..RunResult::default()
-        };
-        let sentence = sentence_of(&result);
-        assert!(
-            sentence.starts_with("The transaction mix differed"),
-            "{sentence}"
-        );
-        result.checks.push(failed(CheckId::LogWriteAverage));
-        let sentence = sentence_of(&result);
-        assert!(sentence.contains("does not meet"), "{sentence}");
     }
 }

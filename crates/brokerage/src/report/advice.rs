@@ -6,7 +6,6 @@ use measure::display::{Advice, AdviceId};
 use measure::result::{CheckKind, ErrorKind, ErrorRecord, RunResult};
 
 const DOWNTIME: AdviceId = AdviceId("downtime");
-const WRONG_MIX: AdviceId = AdviceId("wrong-mix");
 
 /// All of them, the most important first.
 pub(super) fn advice(result: &RunResult) -> Vec<Advice> {
@@ -84,7 +83,7 @@ fn wrong_mix(result: &RunResult) -> Option<Advice> {
         .filter(|check| check.kind() == CheckKind::Mix);
     let failed = of_mix.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;
     Some(Advice::new(
-        WRONG_MIX,
+        AdviceId::WRONG_MIX,
         "The transaction mix is not the one asked for",
         format!(
             "{}: {}. Trade results follow their orders after a second, limit orders after up to one \

@@ -28,6 +28,7 @@ use crate::print::print;
 pub use audit::audit;
 pub use certificate::certificate;
 pub use crashtest::crashtest;
+pub use doctor::doctor;
 pub use edb::edb;
 pub use list::list;
 pub use manual::manual;

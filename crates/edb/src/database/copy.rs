@@ -163,7 +163,7 @@ impl<D: Directory> Database<D> {
             Ok(()) | Err(EngineError::Page(_)) => {}
             Err(error) => return Err(error),
         }
-        core.log.make_durable(core.log.tip()).await?;
+        core.log.make_durable(core.log.end()).await?;
         let parts = &self.inner.checkpoint_parts;
         let mut header = parts.headers.header();
         header.state = DatabaseState::Dirty;

@@ -24,19 +24,22 @@ mod tests;
 pub use rules::{PAUSE_MS, rule_sentences};
 
 use crate::display::number::count;
-use crate::result::{Cause, Check, CheckId, CheckKind, RunKind, RunResult, Verdict};
+use crate::result::{Cause, CauseId, Check, CheckId, CheckKind, RunKind, RunResult, Verdict};
 use evidence::Evidence;
-use rules::{RULES, is_of_host};
+use rules::{RULES, Rule, is_of_host};
 
 /// Attributes what was measured on real storage: enters the causes, and makes the verdict inconclusive
-/// where they leave it in doubt. Predictions have no host that could be the reason.
+/// where they leave it in doubt. Predictions have no host that could be the reason, but a load that may
+/// not be the one asked for.
 pub fn attribute(result: &mut RunResult) {
     result.causes.clear();
-    if result.kind != RunKind::Run || !result.complete || !result.has_measured_phase() {
+    if result.kind == RunKind::Trace || !result.complete || !result.has_measured_phase() {
         return;
     }
+    let is_real = result.kind == RunKind::Run;
     match result.verdict {
         Verdict::Fail => attribute_failure(result),
+        _ if !is_real => {}
         Verdict::Pass => cached::attribute_success(result),
         Verdict::Inconclusive => attribute_unsteadiness(result),
         _ => {}
@@ -141,27 +144,30 @@ fn causes_in_samples(result: &RunResult, check: &Check, allowed: f64) -> Vec<Cau
 
 /// The rules that hold.
 fn causes_in(evidence: &Evidence<'_>, check: &Check) -> Vec<Cause> {
-    let of_speed = matches!(
-        check.kind(),
+    let is_real = evidence.result.kind == RunKind::Run;
+    let may_apply: fn(&Rule) -> bool = match check.kind() {
+        CheckKind::Mix => |rule| rule.id == CauseId::WrongMix,
+        CheckKind::Service | CheckKind::Completion | CheckKind::Integrity => |_| false,
+        _ if !is_real => |_| false,
         CheckKind::Latency
-            | CheckKind::Percentile
-            | CheckKind::Spike
-            | CheckKind::Throughput
-            | CheckKind::Resource
-    );
-    if !of_speed {
-        return Vec::new();
-    }
+        | CheckKind::Percentile
+        | CheckKind::Spike
+        | CheckKind::Throughput
+        | CheckKind::Resource => |_| true,
+    };
     let storage_is_shown = evidence.shows_storage(check);
-    let holding = RULES.iter().filter_map(|rule| {
-        if storage_is_shown && !(rule.holds_against_device)(check) {
-            return None;
-        }
-        Some(Cause {
-            id: rule.id,
-            text: (rule.seen)(evidence, check)?,
-            remedy: rule.remedy.to_owned(),
-        })
-    });
+    let holding = RULES
+        .iter()
+        .filter(|rule| may_apply(rule))
+        .filter_map(|rule| {
+            if storage_is_shown && !(rule.holds_against_device)(check) {
+                return None;
+            }
+            Some(Cause {
+                id: rule.id,
+                text: (rule.seen)(evidence, check)?,
+                remedy: rule.remedy.to_owned(),
+            })
+        });
     holding.collect()
 }

@@ -1,7 +1,7 @@
 //! What explains a level that was not met without the storage.
 
 use super::evidence::Evidence;
-use crate::display::number::{count, latency, percent, quantity};
+use crate::display::number::{beside_limit, count, latency, limit, percent, quantity};
 use crate::metric::{Metric, Unit};
 use crate::result::{CauseId, Check, CheckKind, Scope};
 
@@ -56,6 +56,11 @@ fn never(_: &Check) -> bool {
 /// A pause shows in single requests, which the average of a device hides.
 fn of_single_requests(check: &Check) -> bool {
     matches!(check.kind(), CheckKind::Spike | CheckKind::Percentile)
+}
+
+/// Only the rule about the mix has something to say of its shares.
+fn of_mix(check: &Check) -> bool {
+    check.kind() == CheckKind::Mix
 }
 
 /// The causes, the most convincing first: its sentence gives the reason of the verdict. A host that has
@@ -164,6 +169,14 @@ pub(super) const RULES: &[Rule] = &[
         remedy: "Use fewer threads (--threads auto finds their number), and look for a limit of the \
                  queue depth, a hypervisor or a file system above the device.",
         condition: "the device accounts for less than 30 % of the read latency",
+    },
+    Rule {
+        id: CauseId::WrongMix,
+        holds_against_device: of_mix,
+        seen: wrong_mix,
+        remedy: "Run longer (--duration), so that transactions which others start later have their share.",
+        condition: "the level that was not met is a share of the transaction mix: the load was not the one \
+                    asked for",
     },
 ];
 
@@ -380,4 +393,19 @@ fn above_device(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
             latency(device_ms)
         )
     })
+}
+
+/// All shares that are off are one cause; the one that is furthest off stands for them.
+fn wrong_mix(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
+    if !of_mix(check) {
+        return None;
+    }
+    let shares = evidence.result.failed_checks().filter(|one| of_mix(one));
+    let worst = shares.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;
+    Some(format!(
+        "the {} differed from the profile by {} (allowed: {}).",
+        worst.subject,
+        beside_limit(worst.value?, worst.limit, worst.unit),
+        limit(worst.limit)
+    ))
 }

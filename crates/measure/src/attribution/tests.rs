@@ -1,3 +1,5 @@
+mod mix;
+
 use super::*;
 use crate::metric::{Metric, Stream};
 use crate::result::{
@@ -130,7 +132,7 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
     type Change = fn(&mut RunResult);
-    let cases: [(CauseId, Change); 14] = [
+    let cases: [(CauseId, Change); 15] = [
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);
@@ -181,6 +183,9 @@ fn each_cause_of_a_failure_holds_alone() {
         }),
         (CauseId::AboveDevice, |one| {
             one.host.devices[0].average_read_ms = Some(7.4);
+        }),
+        (CauseId::WrongMix, |one| {
+            one.checks = vec![mix::share("buy", 1.7)]
         }),
     ];
     for (id, change) in cases {
@@ -284,12 +289,8 @@ fn a_rate_is_missed_by_a_busy_device_or_by_a_busy_host() {
 }
 
 #[test]
-fn errors_of_data_and_a_wrong_mix_are_never_in_doubt() {
-    for id in [
-        CheckId::HungRequests,
-        CheckId::Downtime,
-        CheckId::MixDeviation,
-    ] {
+fn errors_of_data_are_never_in_doubt() {
+    for id in [CheckId::HungRequests, CheckId::Downtime] {
         let mut result = slow();
         result.checks = vec![Check::of_run(id, 0.0, Some(1.0), String::new())];
         counter(&mut result, Metric::LongestPause, 5_000.0);

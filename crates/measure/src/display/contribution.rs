@@ -200,6 +200,8 @@ impl AdviceId {
     pub const CACHE_TOO_SMALL: Self = Self("cache-too-small");
     /// It is not shown that the storage decided.
     pub const NOT_SHOWN: Self = Self("not-shown-to-be-the-storage");
+    /// The transactions were not the mix that was asked for.
+    pub const WRONG_MIX: Self = Self("wrong-mix");
     /// A cache may have been measured.
     pub const CACHED: Self = Self("cached");
     /// The load was far above the one that was asked for.

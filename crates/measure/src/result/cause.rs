@@ -64,6 +64,8 @@ cause_ids! {
     LockWaits,
     /// Requests waited above the block device.
     AboveDevice,
+    /// The transactions were not the mix that the profile asks for.
+    WrongMix,
     /// The data fits the cache of the engine.
     EngineCache,
     /// The data fits the memory of the host.

@@ -201,7 +201,7 @@ fn a_changed_file_is_found_by_its_hash() {
         "result.json",
         &text.replacen("\"seed\":0", "\"seed\":[]", 1),
     );
-    assert!(verify(&run.path(), |_, _| Ok(None)).is_err());
+    assert!(verify(&run.path(), &|_, _| Ok(None)).is_err());
 }
 
 /// What cannot be verified is said, and is not taken for a change.

@@ -248,7 +248,7 @@ fn targets(ranks: &[RankFacts], found: &mut Vec<LaunchFinding>) {
     let mut devices: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     let mut shared: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (rank, one) in ranks.iter().enumerate() {
-        let mut add = |list: &mut Vec<usize>| {
+        let add = |list: &mut Vec<usize>| {
             if list.last() != Some(&rank) {
                 list.push(rank);
             }

@@ -154,6 +154,8 @@ fn error() -> Run {
         errors: u64::from(name == "db03"),
         pages_written: Some(812_044),
         pages_read_back: Some(812_044),
+        log_files: 96,
+        log_segments: 196_512,
     });
     run.result.verification = Some(VerificationResult {
         databases: verified.into(),

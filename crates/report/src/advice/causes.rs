@@ -16,7 +16,12 @@ pub(super) fn causes(result: &RunResult) -> Option<Advice> {
             | CauseId::FewReadsAtDevice
     );
     let has_failed = result.failed_checks().next().is_some();
+    let of_mix = |cause: &Cause| cause.id == CauseId::WrongMix;
     let (id, title) = match of_cache {
+        _ if result.causes.iter().all(of_mix) => (
+            AdviceId::WRONG_MIX,
+            "The transaction mix is not the one asked for",
+        ),
         true => (
             AdviceId::CACHED,
             "A cache was measured, not the storage alone",
