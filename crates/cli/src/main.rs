@@ -45,6 +45,7 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
         Command::Certificate(options) => commands::certificate(&options),
         Command::List(options) => commands::list(&options),
         Command::Show(options) => commands::show(&options),
+        Command::Doctor(options) => commands::doctor(&options),
         Command::Crashtest(options) => commands::crashtest(&options),
         Command::Edb { command } => commands::edb(&command),
         Command::Completions { shell } => commands::completions(shell),

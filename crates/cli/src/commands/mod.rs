@@ -3,6 +3,7 @@
 mod audit;
 mod certificate;
 mod crashtest;
+mod doctor;
 mod edb;
 mod list;
 mod manual;
@@ -26,6 +27,7 @@ use crate::print::print;
 pub use audit::audit;
 pub use certificate::certificate;
 pub use crashtest::crashtest;
+pub use doctor::doctor;
 pub use edb::edb;
 pub use list::list;
 pub use manual::manual;

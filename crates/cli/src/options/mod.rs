@@ -7,6 +7,7 @@
 mod certificate;
 mod choice;
 mod crashtest;
+mod doctor;
 mod load;
 mod output;
 mod predict;
@@ -26,6 +27,7 @@ use self::choice::choice;
 
 pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
+pub use doctor::DoctorOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
 pub use study::StudyOptions;
@@ -121,6 +123,11 @@ pub enum Command {
     List(ListOptions),
     /// Print a profile, array, disk or study as it is written, or all its settings in force.
     Show(ShowOptions),
+    /// Find out what will distort a test on directories or block devices, and what to change.
+    ///
+    /// Reads a file without a name, or the block device; nothing is left behind, and a place that a run uses
+    /// is named and left alone.
+    Doctor(DoctorOptions),
     /// Examine database files.
     #[command(after_help = "Examples:
   proofload edb info /mnt/a/mail-001/mail-001.edb

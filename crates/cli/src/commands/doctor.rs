@@ -1,0 +1,33 @@
+//! `proofload doctor`: what will distort a test on some places, and what to change.
+
+use std::time::Duration;
+
+use proofload::doctor::{DoctorRequest, examine, json, text};
+
+use crate::answer::print_answer;
+use crate::error::CommandError;
+use crate::exit::ExitStatus;
+use crate::options::DoctorOptions;
+use crate::print::notify;
+
+/// Examines the places and prints what was found.
+pub fn doctor(options: &DoctorOptions) -> Result<ExitStatus, CommandError> {
+    let request = DoctorRequest {
+        places: options.places.clone(),
+        watch: Duration::from_secs(u64::from(options.watch)),
+    };
+    let report = examine(&request, &mut |doing| {
+        if !options.quiet {
+            notify(doing);
+        }
+    });
+    let status = match report.suitable {
+        true => ExitStatus::Pass,
+        false => ExitStatus::Environment,
+    };
+    let answer = match options.json {
+        true => json(&report),
+        false => text(&report),
+    };
+    print_answer(&answer, status)
+}
