@@ -6,6 +6,7 @@
 //! - `ranks` (with `host`) has one load run by several processes, usually one on each host.
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
+//! - `doctor` (with `host`) examines places before a test: what will distort it, and what to change.
 //! - `database_file` (with `host`) examines, prints and recovers database files.
 //! - [`documents`] are the profiles, arrays, disks and studies that are built in, and those in files.
 //! - [`verify`] recomputes a run from the samples in its directory.
@@ -25,6 +26,8 @@ pub mod audit;
 pub mod crashtest;
 #[cfg(feature = "host")]
 pub mod database_file;
+#[cfg(feature = "host")]
+pub mod doctor;
 pub mod documents;
 pub mod options;
 pub mod predict;

@@ -35,12 +35,7 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), Refusal> {
     refuse_mounted(target, number, &sys)?;
     refuse_swap(target)?;
     refuse_built_upon(target, &sys)?;
-    if kernel::is_read_only(&sys) {
-        return Err(Refusal::environment(
-            format!("The kernel holds {shown} read-only."),
-            "Make it writable ('blockdev --setrw'), or name another device.",
-        ));
-    }
+    refuse_read_only(target, &sys)?;
     let mut file = open_alone(target)?;
     if erase && !reuse {
         return Ok(());
@@ -51,28 +46,62 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), Refusal> {
             "Check the device ('dmesg' shows I/O errors).",
         )
     })?;
-    match (
-        signature::contents(&first, &last),
-        signature::is_ours(&first),
-    ) {
+    let is_ours = signature::is_ours(&first);
+    match (signature::contents(&first, &last), is_ours) {
         (_, true) if reuse => Ok(()),
         _ if reuse => Err(Refusal::usage(
             format!("--reuse finds no databases of Proofload on {shown}."),
             "Build some first with --keep or --build-only, or omit --reuse.",
         )),
         (None, _) => Ok(()),
-        (Some(contents), true) => Err(Refusal::environment(
-            format!("{shown} is not blank: it holds {contents}."),
-            "Run on them with --reuse, or add --erase-device to build new ones.",
-        )),
-        (Some(contents), false) => Err(Refusal::environment(
-            format!("{shown} is not blank: it holds {contents}."),
-            "Name a blank device, or add --erase-device if everything on it may be lost.",
-        )),
+        (Some(contents), is_ours) => Err(filled(target, contents, is_ours)),
     }
 }
 
-fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), Refusal> {
+/// The refusal of a device that holds something.
+fn filled(target: &Target, contents: &str, is_ours: bool) -> Refusal {
+    Refusal::environment(
+        format!(
+            "{} is not blank: it holds {contents}.",
+            target.given.display()
+        ),
+        match is_ours {
+            true => "Run on them with --reuse, or add --erase-device to build new ones.",
+            false => "Name a blank device, or add --erase-device if everything on it may be lost.",
+        },
+    )
+}
+
+/// Opens a device to read past the page cache. It may be in use.
+pub fn open_to_read(target: &Target) -> io::Result<File> {
+    let direct = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).unwrap_or(0);
+    let mut how = fs::OpenOptions::new();
+    how.read(true).custom_flags(direct).open(&target.path)
+}
+
+/// Refuses a device that holds something. It is only read.
+pub fn refuse_filled(target: &Target) -> Result<(), Refusal> {
+    let opened = File::open(&target.path).and_then(|mut file| ends(&mut file));
+    let (first, last) = opened.map_err(|error| unopened(target, &error))?;
+    match signature::contents(&first, &last) {
+        None => Ok(()),
+        Some(contents) => Err(filled(target, contents, signature::is_ours(&first))),
+    }
+}
+
+/// Refuses a device that cannot be written.
+pub fn refuse_read_only(target: &Target, sys: &Path) -> Result<(), Refusal> {
+    match kernel::is_read_only(sys) {
+        true => Err(Refusal::environment(
+            format!("The kernel holds {} read-only.", target.given.display()),
+            "Make it writable ('blockdev --setrw'), or name another device.",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a device that is mounted, or that has partitions.
+pub fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), Refusal> {
     let shown = target.given.display();
     let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mounts = kernel::mounts(&text);
@@ -108,7 +137,8 @@ fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), Refusa
     Ok(())
 }
 
-fn refuse_swap(target: &Target) -> Result<(), Refusal> {
+/// Refuses a device that the system swaps to.
+pub fn refuse_swap(target: &Target) -> Result<(), Refusal> {
     let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
     let in_use = kernel::swaps(&text);
     let is_swap = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == target.path);
@@ -121,7 +151,8 @@ fn refuse_swap(target: &Target) -> Result<(), Refusal> {
     ))
 }
 
-fn refuse_built_upon(target: &Target, sys: &Path) -> Result<(), Refusal> {
+/// Refuses a device that is part of another one.
+pub fn refuse_built_upon(target: &Target, sys: &Path) -> Result<(), Refusal> {
     let Some(holder) = kernel::holders(sys).into_iter().next() else {
         return Ok(());
     };

@@ -1,6 +1,7 @@
 //! Whether a directory may be used: empty or our own, writable, and able to do direct I/O.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use runtime::buffer::Buffer;
@@ -47,6 +48,12 @@ pub fn check(
     if let Some((marker, _lock)) = locked {
         return Err(kept(target, &marker));
     }
+    refuse_foreign(target, &found)?;
+    Ok(None)
+}
+
+/// Refuses a directory that holds something.
+fn refuse_foreign(target: &Target, found: &[String]) -> Result<(), Refusal> {
     let shown = target.given.display();
     let foreign: Vec<&String> = found
         .iter()
@@ -66,7 +73,12 @@ pub fn check(
             ),
         ));
     }
-    Ok(None)
+    Ok(())
+}
+
+/// Refuses a directory that is not empty and not one of ours.
+pub fn refuse_filled(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
+    refuse_foreign(target, &entries(target, handle)?)
 }
 
 fn nothing_kept(target: &Target) -> Refusal {
@@ -79,14 +91,20 @@ fn nothing_kept(target: &Target) -> Refusal {
     )
 }
 
-/// The refusal of a target with kept databases. How to remove them is said only when nobody uses
-/// them: no run does, whose lock we have, and no database server that was left running.
-fn kept(target: &Target, marker: &Marker) -> Refusal {
-    let shown = target.given.display();
+/// Who uses the databases of a target although no run has its lock, such as a server that was left running.
+pub fn user_of_kept(target: &Target, marker: &Marker) -> Option<Refusal> {
     let directories = marker.directories.iter();
     let directories: Vec<PathBuf> = directories.map(|name| target.path.join(name)).collect();
-    if let Some(holder) = Holder::of_files_below(&directories) {
-        return in_use::by(&target.given, &holder);
+    let holder = Holder::of_files_below(&directories)?;
+    Some(in_use::by(&target.given, &holder))
+}
+
+/// The refusal of a target with kept databases. How to remove them is said only when nobody uses
+/// them: no run does, whose lock we have, and no database server that was left running.
+pub fn kept(target: &Target, marker: &Marker) -> Refusal {
+    let shown = target.given.display();
+    if let Some(refusal) = user_of_kept(target, marker) {
+        return refusal;
     }
     Refusal::environment(
         format!(
@@ -102,7 +120,7 @@ fn kept(target: &Target, marker: &Marker) -> Refusal {
 }
 
 /// Refuses a directory that a run made: its databases lie there, or will in a moment.
-fn refuse_inside(target: &Target) -> Result<(), Refusal> {
+pub fn refuse_inside(target: &Target) -> Result<(), Refusal> {
     let mut inner = target.path.as_path();
     while let (Some(outer), Some(name)) = (inner.parent(), inner.file_name()) {
         let marker = DirectoryHandle::open(outer);
@@ -220,6 +238,13 @@ fn listed(names: &[&String]) -> String {
 }
 
 fn check_writable(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
+    refuse_read_only(target, handle)?;
+    refuse_forbidden(target, handle)?;
+    memory::refuse(target)
+}
+
+/// Refuses a directory on a file system that is not mounted for writing.
+pub fn refuse_read_only(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
     let shown = target.given.display();
     let facts = rustix::fs::fstatvfs(handle).map_err(|error| {
         Refusal::environment(
@@ -233,39 +258,47 @@ fn check_writable(target: &Target, handle: &DirectoryHandle) -> Result<(), Refus
             "Mount it for writing ('mount -o remount,rw'), or name another directory.",
         ));
     }
+    Ok(())
+}
+
+/// Refuses a directory that this user may not read and write.
+pub fn refuse_forbidden(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
     let all = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
     rustix::fs::accessat(handle, ".", all, AtFlags::EACCESS)
-        .map_err(|_| target::forbidden(&target.given))?;
-    memory::refuse(target)
+        .map_err(|_| target::forbidden(&target.given))
 }
 
 /// Writes one block past the page cache into an unnamed file, as the run will do.
 pub fn check_direct_io(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
+    probe(handle).map_err(|error| trial_failed(target, error))
+}
+
+/// What a failed trial write means.
+pub fn trial_failed(target: &Target, error: Errno) -> Refusal {
     let shown = target.given.display();
-    let tried = probe(handle);
-    match tried {
-        Ok(()) => Ok(()),
-        Err(Errno::NOSPC | Errno::DQUOT) => Err(Refusal::environment(
+    match error {
+        Errno::NOSPC | Errno::DQUOT => Refusal::environment(
             format!("{shown} has no space left for a single block."),
             "Make room, or raise the quota.",
-        )),
-        Err(Errno::INVAL | Errno::OPNOTSUPP) => Err(Refusal::environment(
+        ),
+        Errno::INVAL | Errno::OPNOTSUPP => Refusal::environment(
             format!("The file system of {shown} has no direct I/O (O_DIRECT) in blocks of 4 KiB."),
             "Name a directory on a file system that has it, such as ext4 or XFS, or a block \
              device.",
-        )),
-        Err(error) => Err(Refusal::environment(
+        ),
+        error => Refusal::environment(
             format!("A trial write in {shown} failed: {error}."),
             "Check the storage ('dmesg' shows I/O errors).",
-        )),
+        ),
     }
 }
 
-fn probe(directory: &DirectoryHandle) -> rustix::io::Result<()> {
+/// A new file for direct I/O that has no name, so that nothing is left of it whatever happens.
+pub fn unnamed_file(directory: &DirectoryHandle) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::RUSR | Mode::WUSR;
     let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
     let unnamed = rustix::fs::openat(directory, ".", flags | OFlags::TMPFILE, mode);
-    let file = match unnamed {
+    match unnamed {
         // Some file systems have no unnamed files; INVAL from others means no direct I/O, which
         // the second try distinguishes.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
@@ -273,10 +306,15 @@ fn probe(directory: &DirectoryHandle) -> rustix::io::Result<()> {
             let file = rustix::fs::openat(directory, PROBE_NAME, flags, mode)?;
             let removed = directory.remove_file(PROBE_NAME, FileIdentity::of(&file)?);
             removed.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-            file
+            Ok(file)
         }
-        other => other?,
-    };
+        other => other,
+    }
+}
+
+/// Writes one block past the page cache into an unnamed file.
+pub fn probe(directory: &DirectoryHandle) -> rustix::io::Result<()> {
+    let file = unnamed_file(directory)?;
     let block = Buffer::zeroed(runtime::buffer::BLOCK_BYTES);
     let mut done = 0;
     while done < block.len() {

@@ -5,11 +5,13 @@
 //! path is, [`directory`] and [`device`] whether it may be used, [`space`] whether everything fits.
 //! [`marker`] is the file by which Proofload knows its own directories again; its lock is held by
 //! the run that uses them. [`under_way`] waits for the requests of a run that was killed. [`claim`]
-//! makes and removes what a run needs on its targets.
+//! makes and removes what a run needs on its targets. [`examine`] finds everything that is in the way of a run
+//! at one place, without a profile.
 
 mod claim;
 mod device;
 mod directory;
+mod examine;
 mod in_use;
 mod kernel;
 mod marker;
@@ -39,6 +41,7 @@ use marker::Marker;
 use under_way::Wait;
 
 pub use claim::{Claim, ClaimedDirectory};
+pub use examine::{Examination, Obstacle, ObstacleKind, examine, open_for_trial};
 pub use in_use::lock_target_of;
 pub use target::{Target, TargetKind};
 pub use under_way::wait_for_requests;

@@ -1,51 +1,38 @@
-//! `proofload doctor --mpi`: what is wrong with a launch.
+//! `proofload doctor`: what will distort a test on some places, and what to change.
 
 use std::time::Duration;
 
-use proofload::ranks::{RankError, Severity, examine};
-use report::{Style, launch_document, not_launched_document, terminal_document};
+use proofload::doctor::{DoctorRequest, examine, json, text};
 
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::DoctorOptions;
-use crate::ranks;
+use crate::print::notify;
 
-/// How long a rank may be silent while the launch is examined.
-const TIMEOUT: Duration = Duration::from_secs(10);
+use super::launch::examine_launch;
 
-/// Examines the launch; rank 0 prints what was found.
+/// Examines the places, or the launch of several processes, and prints what was found.
 pub fn doctor(options: &DoctorOptions) -> Result<ExitStatus, CommandError> {
-    let style = Style::of_standard_output();
-    let peers = match ranks::join(TIMEOUT) {
-        Ok(Some(peers)) => peers,
-        Ok(None) => {
-            let text = terminal_document(&not_launched_document(), &style);
-            return print_answer(&text, ExitStatus::Environment);
+    if options.mpi {
+        return examine_launch(options);
+    }
+    let request = DoctorRequest {
+        places: options.places.clone(),
+        watch: Duration::from_secs(u64::from(options.watch)),
+    };
+    let report = examine(&request, &mut |doing| {
+        if !options.quiet {
+            notify(doing);
         }
-        Err(RankError::Elsewhere) => return Ok(ExitStatus::Pass),
-        Err(RankError::Error(error)) => return Err(error.into()),
+    });
+    let status = match report.suitable {
+        true => ExitStatus::Pass,
+        false => ExitStatus::Environment,
     };
-    let storage = proofload::RunOptions {
-        on: options.on.clone(),
-        log_on: options.log_on.clone(),
-        ..proofload::RunOptions::default()
+    let answer = match options.json {
+        true => json(&report),
+        false => text(&report),
     };
-    let found = examine(&peers, options.profile.as_deref(), &storage);
-    peers.leave();
-    let Some(report) = found else {
-        return Ok(ExitStatus::Pass);
-    };
-    let status = match report
-        .findings
-        .iter()
-        .any(|one| one.severity < Severity::Note)
-    {
-        true => ExitStatus::Environment,
-        false => ExitStatus::Pass,
-    };
-    print_answer(
-        &terminal_document(&launch_document(&report), &style),
-        status,
-    )
+    print_answer(&answer, status)
 }

@@ -5,6 +5,7 @@ mod certificate;
 mod crashtest;
 mod doctor;
 mod edb;
+mod launch;
 mod list;
 mod manual;
 mod predict;

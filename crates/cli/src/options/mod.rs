@@ -123,6 +123,11 @@ pub enum Command {
     List(ListOptions),
     /// Print a profile, array, disk or study as it is written, or all its settings in force.
     Show(ShowOptions),
+    /// Find out what will distort a test on directories or block devices, and what to change.
+    ///
+    /// Reads a file without a name, or the block device; nothing is left behind, and a place that a run uses
+    /// is named and left alone. With --mpi: checks how the processes of a run on several hosts were launched.
+    Doctor(DoctorOptions),
     /// Examine database files.
     #[command(after_help = "Examples:
   proofload edb info /mnt/a/mail-001/mail-001.edb
@@ -138,8 +143,6 @@ Exit status:
         #[command(subcommand)]
         command: EdbCommand,
     },
-    /// Check what a run will meet, and say what to change.
-    Doctor(DoctorOptions),
     /// Test the storage engine on simulated storage that loses power, fails and lies.
     ///
     /// Each seed stands for a database with random settings, sessions, power cuts and at most one

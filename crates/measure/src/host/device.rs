@@ -20,24 +20,37 @@ pub fn device_under(path: &Path) -> Option<DeviceResult> {
 }
 
 fn under_with_roots(path: &Path, proc: &Path, sys: &Path) -> Option<DeviceResult> {
+    let directory = directory_under(path, proc, sys)?;
+    let mut device = of_directory(&directory)?;
+    let below = below(&directory, proc, sys);
+    device.underlying_devices = below.iter().filter_map(|at| kernel_name(at)).collect();
+    Some(device)
+}
+
+/// The directories in `/sys` of the device under a path and of all below it, the one at the top first.
+pub(super) fn device_directories(path: &Path, proc: &Path, sys: &Path) -> Vec<PathBuf> {
+    let Some(top) = directory_under(path, proc, sys) else {
+        return Vec::new();
+    };
+    let below = below(&top, proc, sys);
+    std::iter::once(top).chain(below).collect()
+}
+
+/// The directory in `/sys` of the device under a path.
+fn directory_under(path: &Path, proc: &Path, sys: &Path) -> Option<PathBuf> {
     let metadata = fs::metadata(path).ok()?;
     let number = if metadata.file_type().is_block_device() {
         metadata.rdev()
     } else {
         metadata.dev()
     };
-    let directory = directory_of_number(number, sys)
-        .or_else(|| directory_of_number(mounted_device(path, proc)?, sys))?;
-    let mut device = of_directory(&directory)?;
-    let mut below = vec![];
-    add_below(&directory, proc, sys, DEEPEST_STACK, &mut below);
-    device.underlying_devices = below;
-    Some(device)
+    directory_of_number(number, sys)
+        .or_else(|| directory_of_number(mounted_device(path, proc)?, sys))
 }
 
 /// Reads the directory of a device in `/sys`. A partition takes the facts of the whole disk,
 /// whose directory is its parent, but has its own size.
-fn of_directory(directory: &Path) -> Option<DeviceResult> {
+pub(super) fn of_directory(directory: &Path) -> Option<DeviceResult> {
     let disk = if directory.join("partition").exists() {
         directory.parent()?
     } else {
@@ -73,7 +86,7 @@ fn serial(disk: &Path) -> String {
 }
 
 /// The text of the first of these files that holds any.
-fn first_text(disk: &Path, files: &[&str]) -> String {
+pub(super) fn first_text(disk: &Path, files: &[&str]) -> String {
     let texts = files.iter().filter_map(|file| text(&disk.join(file)));
     let mut texts = texts.filter(|text| !text.is_empty());
     texts.next().unwrap_or_default()
@@ -91,9 +104,15 @@ fn kernel_name(directory: &Path) -> Option<String> {
     Some(name.to_string_lossy().replace('!', "/"))
 }
 
-/// Adds the names of the devices below the one in `directory`: the disk of a partition, the members
-/// of a mapped device or an array, the device that the file of a loop device lies on.
-fn add_below(directory: &Path, proc: &Path, sys: &Path, depth: usize, names: &mut Vec<String>) {
+/// The directories of the devices below the one in `directory`: the disk of a partition, the members of a
+/// mapped device or an array, the device that the file of a loop device lies on; then those below them.
+fn below(directory: &Path, proc: &Path, sys: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    add_below(directory, proc, sys, DEEPEST_STACK, &mut found);
+    found
+}
+
+fn add_below(directory: &Path, proc: &Path, sys: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let mut below = Vec::new();
     if directory.join("partition").exists() {
         below.extend(directory.parent().map(Path::to_owned));
@@ -112,12 +131,9 @@ fn add_below(directory: &Path, proc: &Path, sys: &Path, depth: usize, names: &mu
         below.extend(found.or_else(mounted));
     }
     for device in below {
-        let Some(name) = kernel_name(&device) else {
-            continue;
-        };
-        if !names.contains(&name) && depth > 0 {
-            names.push(name);
-            add_below(&device, proc, sys, depth - 1, names);
+        if !found.contains(&device) && depth > 0 {
+            found.push(device.clone());
+            add_below(&device, proc, sys, depth - 1, found);
         }
     }
 }
@@ -143,7 +159,7 @@ fn chosen(schedulers: &str) -> String {
     inside.map_or(schedulers, |(name, _)| name).to_owned()
 }
 
-fn text(path: &Path) -> Option<String> {
+pub(super) fn text(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok().map(|t| t.trim().to_owned())
 }
 
@@ -227,15 +243,9 @@ mod tests {
         let _ = fs::remove_file(&link);
         symlink(&mapped, link).unwrap();
         let below = |directory: &Path| {
-            let mut names = Vec::new();
-            add_below(
-                directory,
-                Path::new("/proc"),
-                root.path(),
-                DEEPEST_STACK,
-                &mut names,
-            );
-            names
+            let found = super::below(directory, Path::new("/proc"), root.path());
+            let names = found.iter().filter_map(|at| kernel_name(at));
+            names.collect::<Vec<_>>()
         };
         assert_eq!(below(&looped), ["dm-0", "sda2", "sda"]);
         assert_eq!(below(&partition), ["sda"]);
@@ -253,10 +263,9 @@ mod tests {
         }
         fs::create_dir_all(device(20)).unwrap();
         let below = |from: usize| {
-            let mut names = Vec::new();
-            let (proc, depth) = (Path::new("/proc"), DEEPEST_STACK);
-            add_below(&device(from), proc, root.path(), depth, &mut names);
-            names
+            let found = super::below(&device(from), Path::new("/proc"), root.path());
+            let names = found.iter().filter_map(|at| kernel_name(at));
+            names.collect::<Vec<_>>()
         };
         assert_eq!(below(18), ["dm-19", "dm-20"]);
         assert_eq!((below(0).len(), below(4).len()), (16, 16));

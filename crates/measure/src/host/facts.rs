@@ -5,7 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::device::device_under;
-use super::proc_text::{memory_bytes, mount_of};
+use super::proc_text::{Mount, memory_bytes, mount_of};
 use crate::result::{DeviceResult, HostResult, TargetPath};
 
 /// The facts of this host and of the block devices under `targets`. Counters and rates are left
@@ -67,7 +67,7 @@ pub fn describe_target(path: &Path) -> TargetPath {
         let size_bytes = device.as_ref().map_or(0, |d| d.size_bytes);
         (target.capacity_bytes, target.free_bytes) = (size_bytes, size_bytes);
     } else {
-        target.file_system = file_system(path).unwrap_or_default();
+        target.file_system = mount_under(path).map_or_else(String::new, |mount| mount.file_system);
         if let Ok(space) = rustix::fs::statvfs(path) {
             target.capacity_bytes = space.f_blocks * space.f_frsize;
             target.free_bytes = space.f_bavail * space.f_frsize;
@@ -77,10 +77,12 @@ pub fn describe_target(path: &Path) -> TargetPath {
     target
 }
 
-fn file_system(path: &Path) -> Option<String> {
+/// The mount that a path lies on; `None` where the kernel does not show it.
+#[must_use]
+pub fn mount_under(path: &Path) -> Option<Mount> {
     let absolute = fs::canonicalize(path).ok()?;
     let mountinfo = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    Some(mount_of(&mountinfo, absolute.to_str()?)?.file_system)
+    mount_of(&mountinfo, absolute.to_str()?)
 }
 
 fn operating_system(os_release: &str) -> String {

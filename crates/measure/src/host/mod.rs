@@ -6,6 +6,8 @@
 //! - [`KernelLog`] follows the kernel's messages about devices, [`device_health`] reads what devices say
 //!   of their own health.
 //! - [`own_name`] and [`left_behind`] name what a run makes in places it shares, and find it again.
+//! - [`block_stack`] describes all devices that a path lies on, [`Surroundings`] and [`DeviceCounters`] what a
+//!   test shares with others.
 //! - [`facts`] says what machine this is; [`describe_target`] what a target stands on.
 //!
 //! What a kernel or container does not show is left out, never guessed. Without the feature `host`
@@ -13,6 +15,8 @@
 
 #[cfg(not(feature = "host"))]
 mod absent;
+#[cfg(feature = "host")]
+mod block_stack;
 #[cfg(feature = "host")]
 mod block_trace;
 mod counters;
@@ -32,19 +36,24 @@ mod own_name;
 mod pauses;
 #[cfg(feature = "host")]
 mod proc_text;
+#[cfg(feature = "host")]
+mod surroundings;
 
 #[cfg(not(feature = "host"))]
 pub use absent::{HostMonitor, facts};
 pub use counters::{DeviceSample, HostSample};
 #[cfg(feature = "host")]
 pub use {
+    block_stack::{BlockDevice, BlockDeviceKind, block_stack},
     block_trace::{
         BlockTrace, BlockTraceError, DeviceExtent, DeviceRequest, Direction, ProcessName,
     },
     device::device_under,
-    facts::{describe_target, facts},
+    facts::{describe_target, facts, mount_under},
     health::{DeviceHealth, compare_health, device_health},
     kernel_log::{KernelLog, KernelMessages},
     monitor::HostMonitor,
     own_name::{left_behind, own_name},
+    proc_text::Mount,
+    surroundings::{DeviceCounters, DeviceTraffic, Surroundings},
 };

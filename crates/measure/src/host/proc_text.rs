@@ -1,5 +1,7 @@
 //! Readers of the texts in `/proc`. Each takes the text, so each can be tested with a recording.
 
+use serde::Serialize;
+
 /// CPU time of the whole machine since boot, in clock ticks (proc(5), `/proc/stat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuTicks {
@@ -125,7 +127,7 @@ pub fn disk_counters(diskstats: &str, name: &str) -> Option<DiskCounters> {
 }
 
 /// One line of `/proc/self/mountinfo`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mount {
     /// Where it is mounted.
     pub mount_point: String,
@@ -133,6 +135,8 @@ pub struct Mount {
     pub file_system: String,
     /// What is mounted, such as `/dev/sda1`.
     pub source: String,
+    /// Options of the mount and of the file system, each once.
+    pub options: Vec<String>,
 }
 
 /// The mount that the absolute path `path` lies on: the longest mount point that is a prefix of
@@ -158,10 +162,24 @@ pub fn mount_of(mountinfo: &str, path: &str) -> Option<Mount> {
 fn parse_mount(line: &str) -> Option<Mount> {
     let (left, right) = line.split_once(" - ")?;
     let mut right = right.split_whitespace();
+    let mut left = left.split_whitespace().skip(4);
+    let mount_point = unescape(left.next()?);
+    let of_mount = left.next().unwrap_or_default();
+    let (file_system, source) = (right.next()?.to_owned(), unescape(right.next()?));
+    let mut options: Vec<String> = Vec::new();
+    for option in of_mount
+        .split(',')
+        .chain(right.flat_map(|all| all.split(',')))
+    {
+        if !option.is_empty() && !options.iter().any(|known| known == option) {
+            options.push(option.to_owned());
+        }
+    }
     Some(Mount {
-        mount_point: unescape(left.split_whitespace().nth(4)?),
-        file_system: right.next()?.to_owned(),
-        source: unescape(right.next()?),
+        mount_point,
+        file_system,
+        source,
+        options,
     })
 }
 
@@ -267,5 +285,8 @@ mod tests {
             mount_of(MOUNTINFO, "/data base").unwrap().file_system,
             "xfs"
         );
+        let options = |path: &str| mount_of(MOUNTINFO, path).unwrap().options;
+        assert_eq!(options("/database"), ["rw", "relatime"]);
+        assert_eq!(options("/data/over"), ["rw", "lowerdir=/a:/b"]);
     }
 }
