@@ -55,7 +55,7 @@ impl Workload for BrokerageWorkload {
         match option {
             LoadOption::Threads | LoadOption::Users => Some(USERS),
             LoadOption::TargetSize => Some("brokerage.data_size"),
-            LoadOption::Databases | LoadOption::Test => None,
+            LoadOption::Databases | LoadOption::Test | LoadOption::Find => None,
         }
     }
 

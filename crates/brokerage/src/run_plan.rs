@@ -8,6 +8,7 @@ use workload::Profile;
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::{SteadyBy, Tests};
 use workload::controller::{RunPlan, Together};
+use workload::pacing::turns::Division;
 use workload::profile::Tuning;
 use workload::progress::Clients;
 
@@ -30,6 +31,8 @@ pub fn run_plan(profile: &BrokerageProfile) -> RunPlan {
         },
         how: Loop::Closed(NO_PAUSE),
         operations_per_transaction: 1,
+        division: Division::default(),
+        held_transactions_per_second: None,
         fixed_sessions: Some(brokerage.users),
         target_iops: 0.0,
         database_bytes: trees::bytes_of(brokerage, trees::scale(brokerage)),

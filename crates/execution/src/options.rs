@@ -30,6 +30,9 @@ pub struct RunOptions {
     pub backup_to: Option<PathBuf>,
     /// The other processes that run the same load on databases of their own, if there are any.
     pub together: Together,
+    /// Part of the room on the volumes that the databases take, in percent; their size is that of the
+    /// profile when absent.
+    pub capacity_percent: Option<f64>,
     /// Prints what a run waits for before it begins.
     pub notify: Option<fn(&str)>,
     /// A second machine to which acknowledged transactions are reported.

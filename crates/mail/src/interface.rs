@@ -19,7 +19,7 @@ use measure::units;
 use std::sync::Arc;
 use workload::controller::plan::{SteadyBy, Tests};
 use workload::controller::run_on_virtual_clock;
-use workload::profile::Run;
+use workload::profile::{FindLoad, Run};
 use workload::{Bundled, Profile};
 use workload::{
     DatabaseNeeds, LoadAxis, LoadOption, LoadOptions, Refusal, Simulation, SimulationFuture,
@@ -60,6 +60,7 @@ impl Workload for MailWorkload {
             LoadOption::Threads => Some("mail.threads"),
             LoadOption::Databases => Some("mail.databases"),
             LoadOption::Test => Some("test.kind"),
+            LoadOption::Find => Some("tuning.find"),
             LoadOption::Users | LoadOption::TargetSize => None,
         }
     }
@@ -182,8 +183,20 @@ impl Profile for MailProfile {
     }
 
     fn describe_load(&self) -> String {
-        match (self.run.held_rate, self.mail.threads) {
+        let of_each = self.mail.threads_per_database;
+        match (self.run.held_rate, self.mail.sessions()) {
+            _ if self.tuning.find == FindLoad::MaxIops => {
+                "the highest rate with every service level met".to_owned()
+            }
             (Some(rate), _) => format!("{} IOPS held", limit(rate)),
+            _ if self.mail.held_transactions_per_second.is_some() => {
+                let held = self.mail.held_transactions_per_second.unwrap_or_default();
+                format!("{} transactions/s held", limit(held))
+            }
+            (None, Some(_)) if of_each.is_some() => {
+                let of_each = u64::from(of_each.unwrap_or_default());
+                format!("{} for each database", units::count(of_each, "thread"))
+            }
             (None, Some(threads)) => units::count(u64::from(threads), "thread"),
             (None, None) => format!(
                 "as many threads as reach {} IOPS",
@@ -196,6 +209,9 @@ impl Profile for MailProfile {
         let mail = &self.mail;
         let mailboxes = mail.mailboxes();
         let load = match self.run.held_rate {
+            _ if self.tuning.find == FindLoad::MaxIops => {
+                "the highest rate that keeps every service level".to_owned()
+            }
             Some(rate_iops) => format!(
                 "a held rate of {} ({} IOPS each)",
                 bounded(rate_iops, Unit::Iops),
@@ -249,7 +265,7 @@ impl Profile for MailProfile {
         } = simulation;
         let mut plan = MailPlan::new(self, 1);
         plan.run.tests = Tests::default();
-        if self.run.held_rate.is_some() {
+        if self.holds_rate() {
             plan.run.steady_by = SteadyBy::ReadLatency;
         }
         let (clock, run) = (handle.clone(), plan.run.clone());

@@ -18,8 +18,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use workload::Profile;
 use workload::controller::load::{Loop, Pause};
-use workload::controller::plan::{BACKLOG_S, BackupPlan, RecoveryPlan, SteadyBy, Tests};
+use workload::controller::plan::{BackupPlan, RecoveryPlan, SteadyBy, Tests};
 use workload::controller::{RunPlan, Together};
+use workload::pacing::turns::Division;
 use workload::progress::Clients;
 use workload::random::derive;
 
@@ -120,19 +121,18 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
     let mail = &profile.mail;
     let databases = mail.databases as usize;
     // With fewer sessions than threads some databases would get none.
-    let threads = mail.threads.map_or(usize::MAX, |threads| threads as usize);
+    let threads = mail
+        .sessions()
+        .map_or(usize::MAX, |threads| threads as usize);
     let shards = shards.min(databases).min(threads).max(1);
     let dealt = |shard: usize| (shard..databases).step_by(shards).collect();
-    let operations = f64::from(mail.mix.operations_per_transaction);
-    let how = match profile.run.held_rate {
-        None => Loop::Closed(Pause {
+    let how = match profile.holds_rate() {
+        false => Loop::Closed(Pause {
             fixed_ns: mail.session_pause.as_ns(),
             factor: mail.session_pause_factor,
         }),
-        Some(rate) => Loop::Open {
+        true => Loop::Open {
             spacing: profile.run.arrivals,
-            // An operation causes about one I/O or more.
-            backlog_limit: (rate / operations * BACKLOG_S).ceil() as usize,
         },
     };
     let of_arrivals = || OPEN_LOOP_SESSIONS_PER_DATABASE * mail.databases;
@@ -143,9 +143,17 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
         how,
         operations_per_transaction: mail.mix.operations_per_transaction,
         fixed_sessions: mail
-            .threads
-            .or_else(|| profile.run.held_rate.map(|_| of_arrivals())),
-        target_iops: mail.target_iops(),
+            .sessions()
+            .or_else(|| profile.holds_rate().then(of_arrivals)),
+        division: Division {
+            keeps_database: mail.threads_per_database.is_some(),
+            weights: mail.load_weights.clone(),
+        },
+        held_transactions_per_second: mail.held_transactions_per_second,
+        target_iops: match mail.held_transactions_per_second {
+            Some(_) => 0.0,
+            None => mail.target_iops(),
+        },
         database_bytes: mail.database_bytes(),
         page_bytes: profile.engine.page_size.bytes(),
         reuse: false,
@@ -220,6 +228,7 @@ fn session_settings(mail: &Mail) -> SessionSettings {
         scan_items: mix.scan_items,
         scan_long: mail.item.scan_long,
         scan_read_ahead: mix.scan_read_ahead,
+        read_ahead: mix.read_ahead,
     }
 }
 
@@ -235,7 +244,7 @@ mod tests {
         for wanted in [Spacing::Even, Spacing::Poisson] {
             profile.run.arrivals = wanted;
             let how = MailPlan::new(&profile, 1).run.how;
-            assert!(matches!(how, Loop::Open { spacing, .. } if spacing == wanted));
+            assert!(matches!(how, Loop::Open { spacing } if spacing == wanted));
         }
     }
 

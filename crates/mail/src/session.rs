@@ -61,6 +61,8 @@ pub struct SessionSettings {
     pub scan_long: bool,
     /// Whether a scan reads ahead.
     pub scan_read_ahead: bool,
+    /// Whether the items that a transaction reads are fetched side by side when it begins.
+    pub read_ahead: bool,
 }
 
 /// One database as its sessions see it. Clones share it.
@@ -288,6 +290,9 @@ impl<S: MailStore> Shared<S> {
             });
             attempt.steps.extend(steps);
         }
+        if self.settings.read_ahead && plan.len() > 1 {
+            self.read_ahead(plan).await;
+        }
         let mut transaction = self.store.begin();
         for (number, planned) in plan.iter().enumerate() {
             let at_least = attempt.steps[number].at_least;
@@ -327,6 +332,26 @@ impl<S: MailStore> Shared<S> {
             recorder.operation(self.index, index, service_ns, from_due_ns);
         }
         Ok(attempt)
+    }
+
+    /// Fetches the items that the operations will read side by side, each in a transaction of its own. What
+    /// fails here fails again where it is needed.
+    async fn read_ahead(&self, plan: &[Planned]) {
+        let reads = plan
+            .iter()
+            .filter(|planned| planned.operation == Operation::Read);
+        let fetch = |planned: &Planned| {
+            let (store, at) = (self.store.clone(), self.maker.address(planned.row));
+            self.handle.spawn(async move {
+                let mut transaction = store.begin();
+                let _ = store.find(&mut transaction, at, fetch_if(false)).await;
+                let _ = store.roll_back(transaction).await;
+            })
+        };
+        let fetches: Vec<_> = reads.map(fetch).collect();
+        for fetched in fetches {
+            fetched.await;
+        }
     }
 
     async fn operate(

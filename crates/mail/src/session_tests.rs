@@ -41,6 +41,7 @@ fn settings() -> SessionSettings {
         scan_items: 10,
         scan_long: false,
         scan_read_ahead: true,
+        read_ahead: false,
     }
 }
 

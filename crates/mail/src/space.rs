@@ -1,6 +1,7 @@
 //! Space that the logs of a mail run take.
 
 use crate::profile::MailProfile;
+use workload::profile::FindLoad;
 
 /// Log files beyond the checkpoint depth: the one being filled, the next, reserves, and those that
 /// are below the checkpoint but not yet used again.
@@ -47,10 +48,9 @@ fn log_bytes_to_replay(profile: &MailProfile) -> u64 {
 /// more; nobody knows before how much.
 fn written_log_bytes(profile: &MailProfile) -> u64 {
     let (run, mail) = (&profile.run, &profile.mail);
-    let tuning = match (run.held_rate, mail.threads) {
-        (None, None) => profile.tuning.total_limit.as_seconds(),
-        _ => 0.0,
-    };
+    let finds_load = profile.tuning.find != FindLoad::None
+        || (!profile.holds_rate() && mail.sessions().is_none());
+    let tuning = profile.tuning.longest(run, finds_load).as_seconds();
     let seconds =
         run.warm_up.on_storage().longest.as_seconds() + tuning + run.duration.as_seconds();
     let operations = profile.rate_to_reach() / f64::from(mail.databases);

@@ -2,7 +2,9 @@
 
 use crate::display::number::{bounded, bytes, count, duration, latency, quantity};
 use crate::metric::Unit;
-use crate::result::{CheckId, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict};
+use crate::result::{
+    CheckId, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, TuningResult, Verdict,
+};
 
 /// A shorter run is no performance test as Jetstress has it.
 const SIGN_OFF_S: f64 = 2.0 * 3600.0;
@@ -105,6 +107,9 @@ fn of_tests(result: &RunResult) -> String {
 fn reached(result: &RunResult, load: Option<&str>) -> String {
     let throughput = &result.throughput;
     let achieved = throughput.achieved_iops;
+    if let Some(outcome) = result.tuning.as_ref().and_then(TuningResult::outcome) {
+        return format!("{outcome}; achieved {}", quantity(achieved, Unit::Iops));
+    }
     match (load, throughput.target_iops) {
         (Some(load), None) => load.replace(" (", ", ").replace(')', ""),
         (_, None) => quantity(achieved, Unit::Iops),

@@ -62,6 +62,7 @@ fn full_result() -> RunResult {
     result.host.health.push(HealthFigure::default());
     let steps = vec![TuningStep::default()];
     result.tuning = Some(TuningResult {
+        curve: steps.clone(),
         steps,
         ..TuningResult::default()
     });

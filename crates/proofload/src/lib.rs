@@ -43,6 +43,7 @@ pub mod verify;
 pub mod workloads;
 
 mod files;
+mod load_search;
 mod scenario;
 mod setting;
 mod workers;
@@ -51,11 +52,13 @@ pub use execution::{Error, Event, Observer, Outcome, Output, RunOptions, events}
 #[cfg(feature = "host")]
 pub use execution::{WitnessOptions, storage_run};
 pub use files::Files;
+pub use load_search::{LoadScenario, LoadSearch};
 pub use options::StudyOptions;
 pub use registry::{Registry, WORKLOADS};
 pub use scenario::Scenario;
 pub use setting::{Key, Setting, Value};
 pub use sweep::{Axis, Find};
 pub use workers::Helpers;
+pub use workload::profile::FindLoad;
 pub use workload::progress::StopRequest;
 pub use workload::{ErrorClass, Refusal};

@@ -4,12 +4,12 @@
 //! profile, the targets, the kernel, the directory of the results. [`Prepared::run`] claims the
 //! targets, runs the workload and gives the targets back.
 
-use config::Source;
+use config::{ByteSize, Source};
 use workload::Profile;
 use workload::progress::StopRequest;
 
 use crate::scenario::Scenario;
-use crate::setting::Key;
+use crate::setting::{Key, Value};
 use crate::workloads::{self, Purpose};
 use execution::Error;
 use execution::Outcome;
@@ -30,12 +30,12 @@ impl Prepared {
     /// # Errors
     /// The first thing that is in the way.
     pub fn new(scenario: &Scenario, options: &RunOptions) -> Result<Self, Error> {
-        let purpose = Purpose::Run {
-            kept: kept_settings(scenario, options)?,
-            has_server: options.database.is_some(),
-        };
-        let profile = workloads::resolve(scenario, purpose)?;
+        let scenario = &sized(scenario, options)?;
+        let profile = workloads::resolve(scenario, purpose(scenario, options)?)?;
         refuse_events(scenario)?;
+        if options.together.is_of_several() {
+            refuse_search_of_several(&*profile)?;
+        }
         if options.backup_to.is_some() {
             workloads::refuse_without_tests(&scenario.workload, profile.workload(), false)?;
         }
@@ -104,6 +104,28 @@ impl Prepared {
     }
 }
 
+fn purpose(scenario: &Scenario, options: &RunOptions) -> Result<Purpose, Error> {
+    Ok(Purpose::Run {
+        kept: kept_settings(scenario, options)?,
+        has_server: options.database.is_some(),
+    })
+}
+
+/// The scenario with databases as large as a part of the room on their volumes, where that is asked for.
+/// Kept databases are as large as they are.
+fn sized(scenario: &Scenario, options: &RunOptions) -> Result<Scenario, Error> {
+    let mut scenario = scenario.clone();
+    if let Some(percent) = options.capacity_percent.filter(|_| !options.reuse) {
+        let profile = workloads::resolve(&scenario, purpose(&scenario, options)?)?;
+        let bytes = storage::fitting_data_bytes(&options.on, &options.log_on, &*profile, percent)?;
+        scenario.set(
+            &Key::TargetSize,
+            &Value::of_text(ByteSize(bytes).to_string()),
+        );
+    }
+    Ok(scenario)
+}
+
 /// The settings that kept databases were built with, which hold where the scenario says nothing.
 fn kept_settings(scenario: &Scenario, options: &RunOptions) -> Result<Vec<Source>, Error> {
     if !options.reuse {
@@ -123,6 +145,23 @@ impl Scenario {
     pub fn run(&self, options: &RunOptions) -> Result<Outcome, Error> {
         Prepared::new(self, options)?.run(ignore(), &StopRequest::new())
     }
+}
+
+/// Each process would search for itself, under a load of the others that changes meanwhile.
+fn refuse_search_of_several(profile: &dyn Profile) -> Result<(), Error> {
+    let settings = profile.settings();
+    let finds = settings.get("tuning.find").and_then(|value| value.as_str());
+    let curve = settings.get("tuning.curve_percent");
+    let has_curve = curve
+        .and_then(|value| value.as_array())
+        .is_some_and(|parts| !parts.is_empty());
+    if finds.is_none_or(|find| find == "none") && !has_curve {
+        return Ok(());
+    }
+    Err(Error::usage(
+        "A search for the highest rate, or a curve, runs in one process, and here are several.",
+        "Run it on one host, or give each the same --rate and compare the runs.",
+    ))
 }
 
 fn refuse_events(scenario: &Scenario) -> Result<(), Error> {

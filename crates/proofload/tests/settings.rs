@@ -51,10 +51,20 @@ const TUNING: &[&str] = &[
     "tuning.total_limit=5s",
 ];
 
+/// The same with a search for the highest rate.
+const FIND: &[&str] = &[
+    "tuning.find=max-iops",
+    "tuning.sample_interval=50ms",
+    "tuning.transient_samples=2",
+    "tuning.stable_samples=5",
+    "tuning.settle_limit=1s",
+    "tuning.total_limit=5s",
+];
+
 const LENIENT: &[&str] = &["service_levels.lenient_above=1s"];
 
 /// Settings of mail that show under a load of their own only, by the begin of their paths.
-const MAIL_LOADS: [(&str, &[&str]); 6] = [
+const MAIL_LOADS: [(&str, &[&str]); 8] = [
     (
         "mail.access.hot_access_percent",
         &["mail.access.hot_data_percent=10"],
@@ -69,6 +79,8 @@ const MAIL_LOADS: [(&str, &[&str]); 6] = [
     ),
     ("service_levels.maximum_database_read_lenient", LENIENT),
     ("service_levels.maximum_log_write_lenient", LENIENT),
+    ("tuning.curve_percent", FIND),
+    ("tuning.held_percent", FIND),
     ("tuning.", TUNING),
 ];
 

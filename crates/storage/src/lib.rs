@@ -203,6 +203,34 @@ fn refuse_copies_on_targets(copies: &Target, targets: &[Target]) -> Result<(), R
     })
 }
 
+/// Data over all databases, without room to grow and logs, of databases that take this part of the room on
+/// each volume together with both.
+///
+/// # Errors
+/// A target that cannot be used, and room for no databases.
+pub fn fitting_data_bytes(
+    on: &[PathBuf],
+    log_on: &[PathBuf],
+    profile: &dyn Profile,
+    percent: f64,
+) -> Result<u64, Refusal> {
+    let StorageNeeds::Databases(needs) = profile.storage_needs() else {
+        return Err(Refusal::usage(
+            "The data of a database server cannot be sized by the room on its volume.",
+            "Give --target-size.",
+        ));
+    };
+    let layout = lay_out(targets(on, "--on")?, targets(log_on, "--log-on")?, &needs)?;
+    space::fitting(&layout, &needs, percent / 100.0)?.ok_or_else(|| {
+        Refusal::environment(
+            format!(
+                "{percent} % of the free room on the volumes holds no databases with their logs."
+            ),
+            "Name storage with more room, or raise --capacity-percent.",
+        )
+    })
+}
+
 /// The settings that kept databases were built with, when they were built for this workload. With
 /// another one nothing is taken over, and [`survey`] says what differs.
 pub fn kept_settings(on: &[PathBuf], workload: &str, built_with: &[&'static str]) -> Vec<Source> {

@@ -44,7 +44,7 @@ pub fn check(layout: &Layout, needs: &DatabaseNeeds) -> Result<(), Refusal> {
         let databases = database_bytes.saturating_mul(volume.databases);
         let needed = databases.saturating_add(log_bytes.saturating_mul(volume.logs));
         if needed.saturating_sub(volume.present_bytes) > volume.free_bytes {
-            let fitting = fitting_data_bytes(&volumes, needs);
+            let fitting = fitting_data_bytes(&volumes, needs, 1.0);
             return Err(too_little(volume, needed, needs, fitting));
         }
     }
@@ -78,12 +78,24 @@ impl Volume<'_> {
     }
 }
 
-/// Data over all databases that would fit on every volume, without growth and logs; `None` when
-/// not even small databases would.
-fn fitting_data_bytes(volumes: &[Volume<'_>], needs: &DatabaseNeeds) -> Option<u64> {
+/// Data over all databases that fits this share of the room on every volume with growth and logs; `None`
+/// when not even small databases do.
+pub(crate) fn fitting(
+    layout: &Layout,
+    needs: &DatabaseNeeds,
+    share: f64,
+) -> Result<Option<u64>, Refusal> {
+    let volumes = volumes(layout, needs.log_reuse_off.is_none())?;
+    Ok(fitting_data_bytes(&volumes, needs, share))
+}
+
+/// Data over all databases that would fit in this share of every volume, without growth and logs; `None`
+/// when not even small databases would.
+fn fitting_data_bytes(volumes: &[Volume<'_>], needs: &DatabaseNeeds, share: f64) -> Option<u64> {
     let mut per_database = u64::MAX;
     for volume in volumes {
         let room = volume.free_bytes.saturating_add(volume.present_bytes);
+        let room = (room as f64 * share) as u64;
         let room = room.checked_sub(needs.log_bytes.saturating_mul(volume.logs))?;
         if let Some(share) = room.checked_div(volume.databases) {
             let growth = 1.0 + needs.growth_percent / 100.0;

@@ -235,6 +235,8 @@ pub enum LoadOption {
     TargetSize,
     /// Which tests a run makes.
     Test,
+    /// Which load is looked for.
+    Find,
 }
 
 /// Options of a run or a prediction, each as it was given.

@@ -72,7 +72,7 @@ impl Phase {
             Self::Building => "building",
             Self::Opening => "opening",
             Self::WarmingUp => "warming up",
-            Self::Tuning => "tuning threads",
+            Self::Tuning => "tuning the load",
             Self::Measuring => "measuring",
             Self::Closing => "closing",
             Self::Verifying => "verifying checksums",

@@ -46,7 +46,7 @@ use execution::results;
 use execution::storage_run::DeviceWatch;
 use execution::storage_run::RunRequest;
 use execution::storage_run::{
-    PlannedWork, StorageRun, Witnessed, base, outcome, own, warn_of_left_files,
+    PlannedSearch, PlannedWork, StorageRun, Witnessed, base, outcome, own, warn_of_left_files,
 };
 use execution::{Event, Observer};
 use existing::{existing_data_set, locked};
@@ -120,7 +120,8 @@ impl StorageRun for Prepared {
         Ok(PlannedWork {
             build_bytes: if self.options.reuse { 0 } else { bytes },
             build_only: self.options.build_only,
-            longest_tuning: None,
+            search: PlannedSearch::default(),
+            warning: String::new(),
             verification: "consistency checks",
             verified_bytes: if all { bytes } else { 0 },
             fills_caches: false,

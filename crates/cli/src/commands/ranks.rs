@@ -39,7 +39,8 @@ pub fn run(
 }
 
 fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, CommandError>, RankError> {
-    let prepared = Prepared::new(peers, &options.scenario()?, &options.storage()?)?;
+    let scenario = options.scenario()?;
+    let prepared = Prepared::new(peers, &scenario, &options.storage(&scenario)?)?;
     let quiet = options.output.quiet || !prepared.is_first();
     if options.dry_run {
         return match prepared.is_first() {

@@ -25,7 +25,8 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
         Ok(None) => {}
         joined => return super::ranks::run(options, joined),
     }
-    let prepared = Prepared::new(&options.scenario()?, &options.storage()?)?;
+    let scenario = options.scenario()?;
+    let prepared = Prepared::new(&scenario, &options.storage(&scenario)?)?;
     if options.dry_run {
         return print(&prepared.describe()?);
     }

@@ -22,6 +22,9 @@ pub struct LoadOptions {
     /// its users begin).
     #[arg(long, value_name = "IOPS")]
     pub rate: Option<String>,
+    /// Hold this rate of transactions per second of a mail server instead of a rate of I/O.
+    #[arg(long, value_name = "N", conflicts_with = "rate")]
+    pub rate_transactions: Option<String>,
     /// Number of databases over which the load is spread.
     #[arg(long, value_name = "N")]
     pub databases: Option<String>,
@@ -51,6 +54,10 @@ impl LoadOptions {
             (Key::Threads, &self.threads),
             (Key::Users, &self.users),
             (Key::Rate, &self.rate),
+            (
+                Key::Path("mail.held_transactions_per_second".to_owned()),
+                &self.rate_transactions,
+            ),
             (Key::Databases, &self.databases),
             (Key::Mailboxes, &self.mailboxes),
             (Key::TargetSize, &self.target_size),

@@ -14,6 +14,7 @@ mod predict;
 #[cfg(test)]
 mod reference_tests;
 mod run;
+mod search;
 mod study;
 mod witness;
 

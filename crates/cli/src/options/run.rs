@@ -10,6 +10,7 @@ use workload::controller::Together;
 
 use super::load::LoadOptions;
 use super::output::OutputOptions;
+use super::search::SearchArgs;
 use super::witness::WitnessArgs;
 use crate::print::notify;
 
@@ -27,6 +28,8 @@ const RANK_TIMEOUT: Duration = Duration::from_secs(10);
     proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log --duration 2h
   A short run on a small disk:
     proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  The highest rate that this storage carries, and the response time at parts of it:
+    proofload run exchange-2013 --on /mnt/a --find max-iops --curve 10..100:10
   Build once, then run twice on the same databases:
     proofload run exchange-2013 --on /mnt/a --build-only
     proofload run exchange-2013 --on /mnt/a --reuse --threads 16
@@ -117,6 +120,8 @@ pub struct RunOptions {
     #[command(flatten)]
     pub load: LoadOptions,
     #[command(flatten)]
+    pub search: SearchArgs,
+    #[command(flatten)]
     pub output: OutputOptions,
 }
 
@@ -138,6 +143,7 @@ impl RunOptions {
             let limit = Key::Path("run.stop_after_errors".to_owned());
             scenario.set(&limit, &Value::from("never"));
         }
+        self.search.options().apply(&mut scenario)?;
         Ok(scenario)
     }
 
@@ -150,7 +156,7 @@ impl RunOptions {
     ///
     /// # Errors
     /// The secret of the witness cannot be read.
-    pub fn storage(&self) -> Result<proofload::RunOptions, Error> {
+    pub fn storage(&self, scenario: &Scenario) -> Result<proofload::RunOptions, Error> {
         Ok(proofload::RunOptions {
             on: self.on.clone(),
             log_on: self.log_on.clone(),
@@ -163,6 +169,7 @@ impl RunOptions {
             build_only: self.build_only,
             backup_to: self.backup_to.clone(),
             together: Together::default(),
+            capacity_percent: self.search.options().capacity_percent(scenario),
             notify: (!self.output.quiet).then_some(notify),
             witness: self.witness.read()?,
         })

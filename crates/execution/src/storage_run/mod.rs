@@ -17,7 +17,7 @@ mod witnessed;
 
 pub use device_watch::DeviceWatch;
 pub use places::{OpenedPlace, Places, io_driver, wall_clock};
-pub use schedule::{PlannedTests, PlannedWork};
+pub use schedule::{PlannedSearch, PlannedTests, PlannedWork};
 pub use target_run::{Begun, TargetRun};
 pub use witnessed::{Witnessed, refusal as witness_refusal};
 

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use measure::display::number::duration;
 use measure::units;
+use workload::controller::RunPlan;
+use workload::controller::plan::LoadSearch;
 use workload::profile::{Run, TimeSpan};
 
 /// Speed of reading and writing by which times are estimated, bytes per second. Nobody knows that of the
@@ -17,8 +19,8 @@ pub struct PlannedWork {
     pub build_bytes: u64,
     /// Whether the run ends when the databases are built.
     pub build_only: bool,
-    /// The longest search for the number of threads; `None` if it is given.
-    pub longest_tuning: Option<TimeSpan>,
+    /// What is tried before the measured phase to find the load.
+    pub search: PlannedSearch,
     /// What is done after the load, such as `verification`.
     pub verification: &'static str,
     /// Bytes that are read for it; 0 if it is left out.
@@ -27,6 +29,50 @@ pub struct PlannedWork {
     pub fills_caches: bool,
     /// What is tested besides a load that is measured, or in place of it.
     pub tests: PlannedTests,
+    /// What is odd about the load, as a sentence; empty when nothing is.
+    pub warning: String,
+}
+
+/// Steps before the measured phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlannedSearch {
+    /// What they are for, such as `finds the number of threads`; empty without steps.
+    pub purpose: String,
+    /// The shortest time for them.
+    pub shortest: TimeSpan,
+    /// The longest time for them.
+    pub longest: TimeSpan,
+}
+
+impl PlannedSearch {
+    /// The steps of a run with this plan.
+    #[must_use]
+    pub fn of(plan: &RunPlan) -> Self {
+        let (run, tuning) = (&plan.run, &plan.tuning);
+        let search = plan.search();
+        let searches = match search {
+            LoadSearch::None => return Self::default(),
+            LoadSearch::Threads => "finds the number of threads",
+            LoadSearch::Maximum => "finds the highest rate that keeps every service level",
+            LoadSearch::CurveOnly => "",
+        };
+        let parts = match search {
+            LoadSearch::Threads => 0,
+            _ => tuning.curve_percent.len(),
+        };
+        let step_s = tuning.times(run).shortest_step_s;
+        let curve = match parts {
+            0 => String::new(),
+            parts => format!("curve of {parts} steps of {} or more", duration(step_s)),
+        };
+        let purpose = [searches.to_owned(), curve].into_iter();
+        let purpose: Vec<String> = purpose.filter(|part| !part.is_empty()).collect();
+        Self {
+            purpose: purpose.join(", then a "),
+            shortest: TimeSpan((parts as f64 * step_s * 1e9) as u64),
+            longest: tuning.longest(run, search != LoadSearch::CurveOnly),
+        }
+    }
 }
 
 /// The tests that end when their work does.
@@ -83,10 +129,11 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         add("warm-up", &warm_up_of(run, work), least_s, most_s);
     }
     if work.is_measured() {
-        if let Some(longest) = work.longest_tuning {
-            let longest_s = duration(longest.as_seconds());
-            let what = format!("finds the number of threads, {longest_s} at most");
-            add("tuning", &what, 0.0, longest.as_seconds());
+        let search = &work.search;
+        if !search.purpose.is_empty() {
+            let (least_s, most_s) = (search.shortest.as_seconds(), search.longest.as_seconds());
+            let what = format!("{}, {} at most", search.purpose, duration(most_s));
+            add("tuning", &what, least_s, most_s);
         }
         let (length_s, interval) = (run.duration.as_seconds(), run.sample_interval());
         let samples = (length_s / interval.as_seconds()) as u64;
@@ -126,6 +173,9 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         false => format!("{from} to {to}"),
     };
     let _ = writeln!(text, "  in all: {total}{condition}");
+    if !work.warning.is_empty() {
+        let _ = writeln!(text, "Warning: {}", work.warning);
+    }
     text
 }
 
@@ -182,7 +232,11 @@ mod tests {
     fn every_phase_has_its_time_and_the_sum_holds_them() {
         let work = PlannedWork {
             build_bytes: 96 << 30,
-            longest_tuning: Some(TimeSpan::seconds(3_600)),
+            search: PlannedSearch {
+                purpose: "finds the number of threads".to_owned(),
+                shortest: TimeSpan(0),
+                longest: TimeSpan::seconds(3_600),
+            },
             verification: "verification",
             verified_bytes: 96 << 30,
             fills_caches: true,

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use config::{ByteSize, TimeSpan, or_word, settings, within};
+use config::{ByteSize, TimeSpan, list, or_word, settings, within};
 
 /// Sizes of a mailbox. Options that stand for a size of all data keep to them as well, so that what
 /// they lead to can be read back.
@@ -33,6 +33,21 @@ settings! {
         pub threads: Option<u32> = None,
             as or_word("auto", within(1..=65_536)),
             source "Jetstress 2013 counts threads over all databases and tunes them by default.";
+        /// Sessions of each database that work on it alone, instead of "threads" over all of them.
+        /// "none" lets sessions go round the databases. Without effect while a rate is held.
+        pub threads_per_database: Option<u32> = None,
+            as or_word("none", within(1..=4096)),
+            source "Jetstress 2007 and 2010 count threads per storage group or database.";
+        /// Weight of each database in the load, in their order, such as [1, 1, 2]: it gets this part of
+        /// the transactions. An empty list gives all the same.
+        pub load_weights: Vec<f64> = Vec::new(),
+            as list(within(0.01..=1000.0)),
+            source "JetstressConfig.xml 2013, IopsBias 1 for each instance; its exact effect is unconfirmed.";
+        /// Transactions per second to hold over all databases, instead of run.held_rate
+        /// (--rate-transactions). "none" holds no rate of transactions.
+        pub held_transactions_per_second: Option<f64> = None,
+            as or_word("none", within(0.1..=1e8)),
+            source "JetstressConfig.xml 2013, TransPerSec 0: no limit.";
         /// Pause of a session after each transaction, beside that of session_pause_factor; a longer
         /// one makes a thread ask for less. Without effect while a rate is held.
         pub session_pause: TimeSpan = TimeSpan(0),
@@ -86,6 +101,10 @@ settings! {
         /// Whether a scan reads the coming pages ahead.
         pub scan_read_ahead: bool = true,
             source "JetstressConfig.xml 2013, PrereadOnScan.";
+        /// Whether the items that a transaction reads are fetched side by side when it begins. Without
+        /// effect while a transaction has one operation.
+        pub read_ahead: bool = false,
+            source "JetstressConfig.xml 2013, PrereadOnRead; its exact effect is unconfirmed.";
         /// Operations in one transaction.
         pub operations_per_transaction: u32 = 1,
             as within(1..=10_000),
@@ -198,7 +217,29 @@ impl Mail {
     }
 }
 
+impl Mail {
+    /// Sessions over all databases; `None` when their number is to be found.
+    #[must_use]
+    pub fn sessions(&self) -> Option<u32> {
+        let of_each = self.threads_per_database;
+        let of_each = of_each.map(|sessions| sessions.saturating_mul(self.databases));
+        of_each.or(self.threads)
+    }
+}
+
 impl Mix {
+    /// What is odd about the shares, as a sentence; `None` when nothing is.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        (self.delete_percent > self.insert_percent).then(|| {
+            format!(
+                "The mix deletes more than it inserts ({} % and {} % of the operations): the data become \
+                 less while it runs, and may run out.",
+                self.delete_percent, self.insert_percent
+            )
+        })
+    }
+
     /// The share that insert, delete, replace and scan leave for single reads.
     #[must_use]
     pub fn read_percent(&self) -> f64 {

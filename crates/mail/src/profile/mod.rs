@@ -11,7 +11,7 @@ pub use storage_tests::{Backup, Recovery, Test, TestSelection};
 use config::{ConfigError, Layers, settings};
 use measure::result::TestKind;
 use workload::Bundled;
-use workload::profile::{Levels, Run, Tuning, read};
+use workload::profile::{FindLoad, Levels, Run, Tuning, read};
 
 /// The kind of workload, as profiles name it.
 pub(crate) const KIND: &str = "mail";
@@ -77,11 +77,21 @@ impl MailProfile {
         read(layers, kinds, &Self::default(), rules::broken).map_err(explain_removed)
     }
 
+    /// Whether transactions begin by the clock: at a rate that is given, or at those of a search.
+    #[must_use]
+    pub fn holds_rate(&self) -> bool {
+        let holds = self.mail.held_transactions_per_second.is_some();
+        holds || self.run.held_rate.is_some() || self.tuning.find == FindLoad::MaxIops
+    }
+
     /// Database reads and writes per second that the run is to reach: the held rate if there is
-    /// one, else what the mailboxes ask for.
+    /// one, else what the mailboxes ask for; 0 while a rate of transactions is held.
     #[must_use]
     pub fn rate_to_reach(&self) -> f64 {
-        self.run.held_rate.unwrap_or(self.mail.target_iops())
+        match self.mail.held_transactions_per_second {
+            Some(_) => 0.0,
+            None => self.run.held_rate.unwrap_or(self.mail.target_iops()),
+        }
     }
 
     /// The tests of a run, in their order.

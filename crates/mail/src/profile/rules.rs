@@ -4,12 +4,13 @@ use super::MailProfile;
 use super::load::{MAILBOX_SIZES, MAILBOXES};
 use measure::units;
 use workload::Refusal;
-use workload::profile::{Rule, common_rules};
+use workload::profile::{FindLoad, Rule, common_rules};
 
 /// Every rule that the profile breaks.
 pub(super) fn broken(profile: &MailProfile) -> Vec<Rule> {
     let mut broken = common_rules(&profile.service_levels, &profile.run);
     mail(profile, &mut broken);
+    load(profile, &mut broken);
     engine(profile, &mut broken);
     tuning(profile, &mut broken);
     broken
@@ -96,13 +97,60 @@ fn mail(profile: &MailProfile, broken: &mut Vec<Rule>) {
                 .to_owned(),
         });
     }
-    if mail.threads.is_none() && profile.rate_to_reach() <= 0.0 {
+    let has_load = mail.sessions().is_some() || profile.holds_rate();
+    if !has_load && profile.rate_to_reach() <= 0.0 {
         broken.push(Rule {
             paths: &["mail.iops_per_mailbox", "mail.threads"],
             message: "threads = \"auto\" has no rate to tune towards".to_owned(),
             help: "give mail.iops_per_mailbox a rate above 0, or mail.threads a number".to_owned(),
         });
     }
+}
+
+/// What says how strong the load is, and how it is divided.
+fn load(profile: &MailProfile, broken: &mut Vec<Rule>) {
+    let mail = &profile.mail;
+    let mut report = |is_broken: bool, paths, message: String, help: &str| {
+        if is_broken {
+            let help = help.to_owned();
+            broken.push(Rule {
+                paths,
+                message,
+                help,
+            });
+        }
+    };
+    report(
+        mail.threads.is_some() && mail.threads_per_database.is_some(),
+        &["mail.threads", "mail.threads_per_database"],
+        "threads are given over all databases and for each one".to_owned(),
+        "write mail.threads = \"auto\", or mail.threads_per_database = \"none\"",
+    );
+    let (weights, databases) = (mail.load_weights.len(), mail.databases as usize);
+    report(
+        weights > 0 && weights != databases,
+        &["mail.load_weights", "mail.databases"],
+        format!("there are {weights} weights for {databases} databases"),
+        "write one weight for each database, in their order",
+    );
+    report(
+        weights > 0 && mail.threads_per_database.is_some(),
+        &["mail.load_weights", "mail.threads_per_database"],
+        "sessions that keep to their database divide the load by their number alone".to_owned(),
+        "write mail.threads_per_database = \"none\", or no weights",
+    );
+    report(
+        mail.held_transactions_per_second.is_some() && profile.run.held_rate.is_some(),
+        &["mail.held_transactions_per_second", "run.held_rate"],
+        "a rate of transactions and a rate of I/O cannot both be held".to_owned(),
+        "write \"none\" for one of them",
+    );
+    report(
+        mail.held_transactions_per_second.is_some() && profile.tuning.find != FindLoad::None,
+        &["mail.held_transactions_per_second", "tuning.find"],
+        "a search varies the rate, and here one is given".to_owned(),
+        "write mail.held_transactions_per_second = \"none\", or tuning.find = \"none\"",
+    );
 }
 
 /// Sessions pin a handful of pages each while they wait, and eviction needs pages to choose from.
@@ -118,6 +166,14 @@ fn engine(profile: &MailProfile, broken: &mut Vec<Rule>) {
 }
 
 fn tuning(profile: &MailProfile, broken: &mut Vec<Rule>) {
+    let has_base = profile.run.held_rate.is_some() || profile.tuning.find != FindLoad::None;
+    if !profile.tuning.curve_percent.is_empty() && !has_base {
+        broken.push(Rule {
+            paths: &["tuning.curve_percent", "tuning.find", "run.held_rate"],
+            message: "a curve over parts of a load needs a rate that they are parts of".to_owned(),
+            help: "write tuning.find = \"max-iops\", or give run.held_rate a number".to_owned(),
+        });
+    }
     let maximum = profile.tuning.maximum_threads;
     let start = profile.tuning.start_threads;
     if let Some(start) = start.filter(|&start| start > maximum) {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use execution::storage_run::{
-    Begun, OpenedPlace, Places, PlannedTests, PlannedWork, RunRequest, StorageRun, TargetRun, own,
-    wall_clock,
+    Begun, OpenedPlace, Places, PlannedSearch, PlannedTests, PlannedWork, RunRequest, StorageRun,
+    TargetRun, own, wall_clock,
 };
 use execution::{Error, Observer, Outcome, RunOptions};
 use measure::result::TestKind;
@@ -134,12 +134,12 @@ impl StorageRun for MailRun {
         Ok(PlannedWork {
             build_bytes: (u64::from(mail.databases) - ready) * mail.database_bytes(),
             build_only: self.plan.run.build_only,
-            longest_tuning: (self.plan.run.fixed_sessions.is_none())
-                .then(|| self.profile.tuning.longest(&self.profile.run)),
+            search: PlannedSearch::of(&self.plan.run),
             verification: "verification",
             verified_bytes: if verifies { all_bytes } else { 0 },
             fills_caches: true,
             tests: self.planned_tests(all_bytes),
+            warning: self.profile.mail.mix.warning().unwrap_or_default(),
         })
     }
 

@@ -3,7 +3,7 @@
 use super::evidence::Evidence;
 use crate::display::number::{beside_limit, count, latency, limit, percent, quantity};
 use crate::metric::{Metric, Unit};
-use crate::result::{CauseId, Check, CheckKind, Scope};
+use crate::result::{CauseId, Check, CheckId, CheckKind, Scope, SearchEnd};
 
 /// A host whose processors are this busy, in percent, delays what it does.
 const BUSY_PERCENT: f64 = 90.0;
@@ -126,6 +126,22 @@ pub(super) const RULES: &[Rule] = &[
         condition: "tasks waited for memory 10 % of the time or more",
     },
     Rule {
+        id: CauseId::MaximumNotHeld,
+        holds_against_device: always,
+        seen: maximum_not_held,
+        remedy: "Hold a part of it (--throughput-percent 90), or search in longer steps (--duration).",
+        condition: "the run held the highest rate that its search found, and nobody asked for a rate",
+    },
+    Rule {
+        id: CauseId::SearchLimit,
+        holds_against_device: always,
+        seen: search_limit,
+        remedy: "Search longer (--set tuning.total_limit=2h, --duration), allow more threads \
+                 (--set tuning.maximum_threads=8192), or use a larger cache.",
+        condition: "the target rate was not reached, and the search for it ended by its longest time, by \
+                    the largest load that is tried, or by page-fault stalls",
+    },
+    Rule {
         id: CauseId::TooFewSamples,
         holds_against_device: always,
         seen: too_few_samples,
@@ -198,6 +214,31 @@ pub(super) fn is_of_host(id: CauseId) -> bool {
 pub fn rule_sentences() -> impl Iterator<Item = (CauseId, &'static str)> {
     let host = RULES.iter().map(|rule| (rule.id, rule.condition));
     host.chain(super::cached::CONDITIONS.iter().copied())
+}
+
+fn maximum_not_held(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let tuning = evidence.result.tuning.as_ref()?;
+    let held = evidence.result.throughput.rate_iops?;
+    let chose = tuning.finds_maximum && tuning.maximum_iops.is_some();
+    (chose && !tuning.misses_target()).then(|| {
+        format!(
+            "the {} that the search chose kept every level in its step, and not over the measured phase.",
+            quantity(held, Unit::Iops)
+        )
+    })
+}
+
+fn search_limit(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
+    let tuning = evidence.result.tuning.as_ref()?;
+    let is_other = match tuning.ended {
+        SearchEnd::Time | SearchEnd::LargestLoad => true,
+        SearchEnd::ServiceLevel => tuning.stopped_by == Some(CheckId::PageFaultStalls),
+        SearchEnd::RateReached | SearchEnd::Unknown => false,
+    };
+    let stopped_by = tuning.stopped_by()?;
+    let is_rate = check.kind() == CheckKind::Throughput;
+    (is_rate && is_other && tuning.misses_target())
+        .then(|| format!("the search for the load was stopped by {stopped_by}."))
 }
 
 fn too_few_samples(evidence: &Evidence<'_>, _: &Check) -> Option<String> {

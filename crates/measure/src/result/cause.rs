@@ -42,6 +42,10 @@ cause_ids! {
     TooFewRequests,
     /// The measured phase was not steady.
     NotSteady,
+    /// The highest rate that a search found did not keep its levels over the measured phase.
+    MaximumNotHeld,
+    /// A search for the load was ended by a limit that is not the storage's.
+    SearchLimit,
     /// The caches of the engine were still filling.
     CacheFilling,
     /// The process was paused, or the machine suspended.

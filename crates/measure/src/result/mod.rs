@@ -24,6 +24,7 @@ mod setup;
 mod slow_sample;
 mod storage_tests;
 mod trace;
+mod tuning;
 mod witness;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
@@ -43,8 +44,7 @@ pub use server::{
     ServerIo, ServerLog, ServerResult, TransactionCounts, WaitShare,
 };
 pub use setup::{
-    ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult,
-    TuningStep, WorkloadResult,
+    ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, WorkloadResult,
 };
 pub use slow_sample::SlowSample;
 pub(crate) use slow_sample::by_column;
@@ -53,6 +53,7 @@ pub use storage_tests::{
     has_measured_phase,
 };
 pub use trace::{DemeritPoint, DemeritResult, TraceResult};
+pub use tuning::{SearchEnd, TuningResult, TuningStep};
 pub use witness::WitnessResult;
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What was run, on what, and how it went: workload, target, phases, tuning, errors.
+//! What was run, on what, and how it went: workload, target, phases, errors.
 
 use std::collections::BTreeMap;
 
@@ -76,42 +76,6 @@ pub struct SamplesSummary {
     pub count: u64,
     /// The length of a sample as it was asked for.
     pub interval_s: f64,
-}
-
-/// How the load was tuned.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TuningResult {
-    /// The goal as a sentence.
-    pub goal: String,
-    /// Whether the goal was reached.
-    pub reached: bool,
-    /// The setting that was chosen, in words, such as `37 threads`.
-    pub chosen: String,
-    /// Everything that was tried, in order.
-    pub steps: Vec<TuningStep>,
-}
-
-/// One thing that was tried while tuning.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TuningStep {
-    /// Sessions that drove the load.
-    pub threads: u64,
-    /// The held rate; null in a closed loop.
-    pub rate_iops: Option<f64>,
-    /// How long the step took.
-    pub duration_s: f64,
-    /// Database reads plus database writes per second.
-    pub achieved_iops: f64,
-    /// Mean database read latency of the worst database; null without reads.
-    pub average_database_read_ms: Option<f64>,
-    /// Average log write latency of the worst database; null without log writes.
-    pub average_log_write_ms: Option<f64>,
-    /// Whether the latency settled before it was measured.
-    pub steady: bool,
-    /// What was concluded, as a sentence.
-    pub conclusion: String,
 }
 
 /// What kind of error it is.

@@ -22,6 +22,11 @@ const RATES: (f64, f64) = (10.0, 1_000_000.0);
 /// Each rate is so many times the one before: the answer is as exact as that.
 const RATE_STEP: f64 = 1.05;
 
+/// How far below it the achieved rate may stay of a rate that counts as carried, as a fraction: less than
+/// half a step of the rates. The margin of a single run would let a rate pass that the next one exceeds.
+const NOT_CARRIED: f64 = 0.02;
+const ACHIEVED_MARGIN: &str = "service_levels.achieved_margin_fraction";
+
 /// Without a range of their own, counts of SSDs that are tried; those that cannot be are left out.
 const SSD_COUNTS: [u32; 12] = [0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24];
 
@@ -117,6 +122,11 @@ pub fn questions(
         let setting = workload.without_target_rate();
         let setting = setting.map(|(path, value)| Setting::at(path, value));
         scenario.settings.extend(setting);
+    }
+    if find == Find::MaxIops && searched.key == Key::Rate {
+        // What was asked for beyond what was carried is no load that passes; settings of the user win.
+        let carried = Setting::at(ACHIEVED_MARGIN, NOT_CARRIED);
+        scenario.settings.insert(0, carried);
     }
     let mut axes = others.clone();
     axes.push(searched.clone());
@@ -243,7 +253,7 @@ impl Question {
         };
         let best = self.search.answer().and_then(entry);
         let next = self.search.next().and_then(entry);
-        let unjudged = next.filter(|point| point.verdict == Some(Verdict::Inconclusive));
+        let unjudged = self.search.undecided().and_then(entry);
         GridAnswer {
             find: self.find.name().to_owned(),
             of: self.of.clone(),

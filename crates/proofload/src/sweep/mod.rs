@@ -3,7 +3,7 @@
 //! - [`axis`]: a setting and its values, as they are given.
 //! - [`point`]: one prediction of the grid; every one is checked before the first is computed.
 //! - [`compute`]: computes points on all CPUs, with a run directory for each.
-//! - `search` and [`find`]: the last point that passes, in few rounds, and what that means.
+//! - `search`, `rounds` and [`find`]: the last point that passes, in few rounds, and what that means.
 //! - [`conclude`]: what all of it comes to.
 
 mod axis;
@@ -12,6 +12,7 @@ mod conclude;
 mod find;
 mod flash;
 mod point;
+mod rounds;
 mod search;
 
 pub use axis::Axis;
@@ -21,7 +22,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use config::Choice as _;
-use measure::grid::{GRID_FILE, GRID_SCHEMA, GridAxis, GridPoint, GridResult};
+use measure::grid::{GRID_FILE, GRID_SCHEMA, GridAxis, GridResult};
 use measure::result::Verdict;
 use measure::run_directory::new_directory;
 use measure::units;
@@ -197,7 +198,10 @@ impl Prepared {
         };
         match task {
             Task::Grid(points) => all(&points, &computation, observer, &mut grid)?,
-            Task::Find(mut questions) => search(&mut questions, &computation, observer, &mut grid)?,
+            Task::Find(mut questions) => {
+                rounds::search(&mut questions, &computation, observer, &mut grid)?;
+                tried_axes(&mut grid);
+            }
         }
         grid.wall_seconds = began.elapsed().as_secs_f64();
         let verdict = conclude::conclude(&mut grid, stop.is_stopped());
@@ -352,66 +356,6 @@ fn all(
         grid.points.push(entry);
     }
     grid.complete = results.iter().all(Option::is_some);
-    Ok(())
-}
-
-/// Computes points until every question is answered.
-fn search(
-    questions: &mut [Question],
-    computation: &Computation<'_>,
-    observer: &mut dyn Observer,
-    grid: &mut GridResult,
-) -> Result<(), Error> {
-    grid.complete = true;
-    for question in questions {
-        let mut tried: Vec<(usize, GridPoint)> = Vec::new();
-        loop {
-            let at_once = computation.jobs + computation.helpers.slots();
-            let probes = question.search.probes(at_once);
-            if probes.is_empty() {
-                break;
-            }
-            observer.event(Event::RoundBegan {
-                done: grid.points.len() + tried.len(),
-            });
-            let points: Vec<&Point> = probes
-                .iter()
-                .map(|probe| &question.points[*probe])
-                .collect();
-            let results = computation.compute(&points, observer)?;
-            let passes = |number: &usize| results[*number].as_ref().map(|r| r.verdict);
-            let last_pass = (0..probes.len()).rfind(|n| passes(n) == Some(Verdict::Pass));
-            let mut judged = Vec::new();
-            for (number, (probe, point)) in probes.iter().zip(points).enumerate() {
-                let Some(result) = &results[number] else {
-                    continue;
-                };
-                let mut entry = point.entry();
-                entry.fill(result);
-                tried.push((*probe, entry));
-                // What could not be judged while more than it passes is no bound.
-                let doubtful = result.verdict == Verdict::Inconclusive;
-                if !(doubtful && last_pass.is_some_and(|last| last > number)) {
-                    judged.push((*probe, result.verdict == Verdict::Pass));
-                }
-            }
-            if computation.stop.is_stopped() {
-                grid.complete = false;
-                break;
-            }
-            question.search.take(&judged);
-        }
-        tried.sort_by_key(|(number, _)| *number);
-        grid.points
-            .extend(tried.into_iter().map(|(_, entry)| entry));
-        if !grid.complete {
-            break;
-        }
-        let answer = question.answer(&grid.points);
-        observer.event(Event::Note(&answer.sentence));
-        grid.answers.push(answer);
-    }
-    tried_axes(grid);
     Ok(())
 }
 

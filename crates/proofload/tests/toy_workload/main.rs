@@ -31,6 +31,7 @@ use workload::controller::plan::{SteadyBy, Tests};
 use workload::controller::{RunPlan, run_on_virtual_clock};
 #[cfg(feature = "host")]
 use workload::controller::{Together, run_on_threads};
+use workload::pacing::turns::Division;
 use workload::profile::{Levels, Run, Tuning, common_rules, read};
 use workload::progress::Clients;
 use workload::{Bundled, Profile};
@@ -280,6 +281,8 @@ impl ToyProfile {
                 factor: 0.0,
             }),
             operations_per_transaction: 1,
+            division: Division::default(),
+            held_transactions_per_second: None,
             fixed_sessions: Some(self.toy.clients),
             target_iops: 0.0,
             database_bytes: self.toy.size.bytes(),

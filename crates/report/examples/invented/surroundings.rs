@@ -133,11 +133,14 @@ pub fn tuning(story: &Story) -> TuningResult {
                 average_database_read_ms: Some(read_ms),
                 average_log_write_ms: Some(story.log_ms * (0.6 + 0.4 * load * load)),
                 steady: true,
+                kept: read_ms <= 20.0,
+                missed: (read_ms > 20.0).then_some(CheckId::DatabaseReadAverage),
                 conclusion: if read_ms > 20.0 {
                     "too many".into()
                 } else {
                     "room left".into()
                 },
+                ..TuningStep::default()
             }
         })
         .collect();
@@ -146,6 +149,7 @@ pub fn tuning(story: &Story) -> TuningResult {
         reached: true,
         chosen: "37 threads".into(),
         steps,
+        ..TuningResult::default()
     }
 }
 

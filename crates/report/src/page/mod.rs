@@ -10,6 +10,7 @@ mod replay;
 mod run_charts;
 mod sections;
 mod tables;
+mod tuning;
 mod verdict;
 
 pub use grid::html_grid;
@@ -66,7 +67,7 @@ pub fn html(run: &Run) -> String {
         (sections::verification(result))
         (sections::device_messages(result))
         @if !own.shows_operations { (sections::operations(result)) }
-        (sections::tuning(run))
+        (tuning::tuning(run))
         (sections::steadiness(result))
         (sections::host(result))
         (sections::phases(result))

@@ -8,16 +8,13 @@ use measure::display::{Medium, Section};
 use measure::result::{HostResult, RunKind, RunResult, TargetPath};
 use measure::run_directory::REPORT_FILE;
 
-use super::{charts, tables};
-use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
-use crate::limits;
+use super::tables;
 use crate::number::{bytes, count, duration, figure, percent};
-use crate::run::Run;
 use crate::settings::setting_text;
 use crate::table::{
     Detail, Table, counters_table, databases_table, devices_table, error_counts_table,
     health_table, kernel_messages_table, operations_table, phases_table, ranks_table,
-    traffic_table, tuning_table, verification_table,
+    traffic_table, verification_table,
 };
 use crate::words::{io_driver, was_measured};
 
@@ -147,74 +144,6 @@ pub(super) fn own(section: &Section) -> Markup {
 /// The operations of the workload.
 pub(super) fn operations(result: &RunResult) -> Markup {
     section("Operations of the workload", &operations_table(result))
-}
-
-/// The steps of tuning: charts over the number of threads, and a table.
-pub(super) fn tuning(run: &Run) -> Markup {
-    let Some(tuning) = &run.result.tuning else {
-        return html! {};
-    };
-    html! {
-        h2 { "Tuning" }
-        p {
-            (tuning.goal) " "
-            @if tuning.reached { b { "Reached" } } @else { b { "Not reached" } }
-            @if !tuning.chosen.is_empty() { ": " (tuning.chosen) }
-            "."
-        }
-        (charts("", &tuning_charts(run)))
-        @let table = tuning_table(&run.result);
-        @if !table.is_empty() { (tables::table(&table)) }
-    }
-}
-
-/// Rate and latency over the number of threads.
-fn tuning_charts(run: &Run) -> Vec<Chart> {
-    let steps: Vec<_> = run
-        .result
-        .tuning
-        .iter()
-        .flat_map(|tuning| &tuning.steps)
-        .collect();
-    let over_threads = |value: &dyn Fn(&measure::result::TuningStep) -> f64| -> Vec<Point> {
-        let mut points: Vec<Point> = steps
-            .iter()
-            .map(|step| (step.threads as f64, value(step)))
-            .collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points
-    };
-    let mut rate = Chart::new(
-        "tuning-rate",
-        "Transactional I/O by threads",
-        "IOPS",
-        HorizontalAxis::Number("threads".into()),
-    );
-    rate.add(
-        "achieved",
-        0,
-        Mark::LineAndDots,
-        &over_threads(&|step| step.achieved_iops),
-    );
-    limits::rate(&run.result).draw(&mut rate, None);
-    let mut latency = Chart::new(
-        "tuning-latency",
-        "Latency by threads",
-        "ms",
-        HorizontalAxis::Number("threads".into()),
-    );
-    latency.vertical = VerticalAxis::ByLimits;
-    let read =
-        |step: &measure::result::TuningStep| step.average_database_read_ms.unwrap_or(f64::NAN);
-    let log = |step: &measure::result::TuningStep| step.average_log_write_ms.unwrap_or(f64::NAN);
-    latency.add("database reads", 0, Mark::LineAndDots, &over_threads(&read));
-    latency.add("log writes", 1, Mark::LineAndDots, &over_threads(&log));
-    limits::database_read(&run.result).draw(&mut latency, Some(0));
-    limits::log_write(&run.result).draw(&mut latency, Some(1));
-    [rate, latency]
-        .into_iter()
-        .filter(|chart| !chart.is_empty())
-        .collect()
 }
 
 /// Whether the run was in steady state, by which rule.

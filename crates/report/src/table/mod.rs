@@ -10,6 +10,7 @@ mod integrity;
 mod operations;
 mod ranks;
 mod replay;
+mod tuning;
 
 pub use array::{
     array_controllers_table, array_disks_table, array_groups_table, array_pools_table,
@@ -25,6 +26,7 @@ pub use events::events_table;
 pub use host::{counters_table, devices_table};
 pub use integrity::{error_counts_table, verification_table};
 pub use measure::display::{Cell, Column, Table};
-pub use operations::{operations_table, phases_table, traffic_table, tuning_table};
+pub use operations::{operations_table, phases_table, traffic_table};
 pub use ranks::ranks_table;
 pub use replay::{demerit_table, replay_sentence};
+pub use tuning::{curve_table, short_steps_table, tuning_table};

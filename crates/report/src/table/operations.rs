@@ -93,31 +93,3 @@ pub fn phases_table(result: &RunResult) -> Table {
     }
     table
 }
-
-/// The steps of tuning.
-#[must_use]
-pub fn tuning_table(result: &RunResult) -> Table {
-    let mut table = Table::new(vec![
-        Column::number("threads", ""),
-        Column::number("held rate", "IOPS"),
-        Column::number("achieved", "IOPS"),
-        Column::number("database read", "average"),
-        Column::number("log write", "average"),
-        Column::number("duration", ""),
-        Column::text("steady"),
-        Column::text("conclusion"),
-    ]);
-    for step in result.tuning.iter().flat_map(|tuning| &tuning.steps) {
-        table.push(vec![
-            Cell::count(step.threads),
-            Cell::of(step.rate_iops, Unit::Iops),
-            Cell::of(step.achieved_iops, Unit::Iops),
-            Cell::of(step.average_database_read_ms, Unit::Milliseconds),
-            Cell::of(step.average_log_write_ms, Unit::Milliseconds),
-            Cell::of(step.duration_s, Unit::Seconds),
-            Cell::new(if step.steady { "yes" } else { "no" }),
-            Cell::new(step.conclusion.clone()),
-        ]);
-    }
-    table.without_empty_columns()
-}

@@ -22,7 +22,8 @@ use crate::number::{bytes, count, counted, duration, figure, in_column, limit, q
 use crate::run::Run;
 use crate::table::{
     Detail, Table, checks_table, databases_table, demerit_table, error_counts_table,
-    grouped_checks_table, health_table, ranks_table, replay_sentence, verification_table,
+    grouped_checks_table, health_table, ranks_table, replay_sentence, short_steps_table,
+    verification_table,
 };
 use crate::tone::Tone;
 use crate::words::{headline, io_driver, place_noun, target_text, was_measured, workload_name};
@@ -57,6 +58,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     }
     ranks(&mut text, result);
     databases(&mut text, result);
+    load_search(&mut text, result);
     replay(&mut text, result);
     for section in &own.sections {
         own_section(&mut text, section);
@@ -109,6 +111,27 @@ fn errors(text: &mut Text, result: &RunResult) {
     if !table.is_empty() {
         text.head("Errors by class");
         text.table(&table);
+    }
+}
+
+/// The steps by which the load was found, and the response times at parts of it.
+fn load_search(text: &mut Text, result: &RunResult) {
+    let Some(tuning) = &result.tuning else {
+        return;
+    };
+    let parts = [
+        ("Search for the load", &tuning.steps),
+        ("Response time against load", &tuning.curve),
+    ];
+    for (head, steps) in parts.iter().filter(|(_, steps)| !steps.is_empty()) {
+        text.head(head);
+        text.table(&short_steps_table(steps));
+    }
+    if let Some(knee) = tuning.knee_iops {
+        let knee = quantity(knee, Unit::Iops);
+        text.line(&format!(
+            "Knee (highest ratio of rate to read latency): {knee}."
+        ));
     }
 }
 

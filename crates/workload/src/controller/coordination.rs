@@ -28,6 +28,12 @@ impl Together {
         Self(Some(others))
     }
 
+    /// Whether there are other processes.
+    #[must_use]
+    pub fn is_of_several(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Whether a phase may begin now. Alone it may at any time.
     #[must_use]
     pub fn may_begin(&self, phase: Phase) -> bool {

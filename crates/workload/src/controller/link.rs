@@ -65,6 +65,8 @@ pub struct Orders {
     stages: Mutex<Vec<Stage>>,
     sessions: AtomicU32,
     transactions_per_second: AtomicU64,
+    backlog_limit: AtomicU64,
+    load_changes: AtomicU32,
     tick_ns: AtomicU64,
     abandoned: AtomicBool,
     stop: StopRequest,
@@ -138,6 +140,24 @@ impl Orders {
     #[must_use]
     pub fn transactions_per_second(&self) -> f64 {
         f64::from_bits(self.transactions_per_second.load(Ordering::Relaxed))
+    }
+
+    /// Sets how many arrivals of an open loop may wait, and how often the load has been changed so far.
+    pub fn set_backlog(&self, limit: usize, load_changes: u32) {
+        self.backlog_limit.store(limit as u64, Ordering::Relaxed);
+        self.load_changes.store(load_changes, Ordering::Relaxed);
+    }
+
+    /// How many arrivals may wait.
+    #[must_use]
+    pub fn backlog_limit(&self) -> usize {
+        usize::try_from(self.backlog_limit.load(Ordering::Relaxed)).unwrap_or(usize::MAX)
+    }
+
+    /// How often the load has been changed.
+    #[must_use]
+    pub fn load_changes(&self) -> u32 {
+        self.load_changes.load(Ordering::Relaxed)
     }
 
     /// Sets how often counts are reported.

@@ -6,6 +6,7 @@ use super::zero_delay_loop::ZeroDelayLoopDetector;
 use crate::failure::Failure;
 use crate::pacing::arrivals::{Arrivals, Spacing};
 use crate::pacing::backlog::{Admission, Backlog};
+use crate::pacing::turns::{Division, Turns};
 use crate::random::SeededRng;
 use runtime::Handle;
 use std::cell::{Cell, RefCell};
@@ -21,8 +22,6 @@ pub enum Loop {
     Open {
         /// How arrivals are spread.
         spacing: Spacing,
-        /// Arrivals that may wait.
-        backlog_limit: usize,
     },
 }
 
@@ -47,6 +46,9 @@ impl Pause {
 
 /// The longest the pacer sleeps, so that it notices a new rate.
 const PACER_POLL_NS: u64 = 20_000_000;
+
+/// Arrivals that the pacer lets begin before it gives way.
+const ARRIVALS_AT_ONCE: u32 = 1_000;
 
 /// The longest a session sleeps, so that a long rest does not hold up the end of the load.
 const REST_POLL_NS: u64 = 100_000_000;
@@ -77,6 +79,7 @@ pub struct Load<D: LoadedDatabase> {
     alive: RefCell<Vec<bool>>,
     backlog: RefCell<Backlog>,
     turn: Cell<usize>,
+    turns: Turns,
     zero_delay_loop: ZeroDelayLoopDetector,
     on_error: OnError,
     failure: RefCell<Option<Failure>>,
@@ -90,22 +93,19 @@ impl<D: LoadedDatabase> Load<D> {
         handle: Handle,
         orders: Arc<Orders>,
         databases: Vec<D>,
-        how: Loop,
+        (how, division): (Loop, Division),
         on_error: OnError,
     ) -> Rc<Self> {
-        let limit = match how {
-            Loop::Closed(_) => 0,
-            Loop::Open { backlog_limit, .. } => backlog_limit,
-        };
         Rc::new(Self {
             handle,
             orders,
-            databases,
             how,
             running: Cell::new(false),
             alive: RefCell::default(),
-            backlog: RefCell::new(Backlog::new(limit)),
+            backlog: RefCell::new(Backlog::default()),
             turn: Cell::new(0),
+            turns: Turns::new(division, databases.len()),
+            databases,
             zero_delay_loop: ZeroDelayLoopDetector::new(TRANSACTIONS_AT_ONE_INSTANT_MAX, REMEDY),
             on_error,
             failure: RefCell::new(None),
@@ -117,7 +117,7 @@ impl<D: LoadedDatabase> Load<D> {
         self.running.set(true);
         match self.how {
             Loop::Closed(_) => self.adjust(),
-            Loop::Open { spacing, .. } => {
+            Loop::Open { spacing } => {
                 let arrivals = Arrivals::new(spacing, rng, self.handle.now_ns());
                 let load = Rc::clone(self);
                 self.handle.spawn(async move { load.pace(arrivals).await });
@@ -150,9 +150,9 @@ impl<D: LoadedDatabase> Load<D> {
     async fn session(self: Rc<Self>, number: usize, pause: Pause) {
         let mut turn = number;
         while self.goes_on() && number < self.orders.sessions() as usize {
-            // Sessions go round the databases, so that all get the same share of the load.
+            // Sessions go round the databases, so that all get their share of the load.
             let (begun, begun_ns) = (self.handle.turns(), self.handle.now_ns());
-            self.transact(turn % self.databases.len(), None).await;
+            self.transact(self.turns.database(number, turn), None).await;
             turn += 1;
             let sessions = self.orders.sessions();
             if let Err(failure) = self.zero_delay_loop.count(&self.handle, sessions) {
@@ -198,13 +198,28 @@ impl<D: LoadedDatabase> Load<D> {
     }
 
     async fn pace(self: Rc<Self>, mut arrivals: Arrivals) {
+        let mut changes = self.orders.load_changes();
         while self.goes_on() {
+            let changes_now = self.orders.load_changes();
+            self.backlog
+                .borrow_mut()
+                .set_limit(self.orders.backlog_limit());
+            if std::mem::replace(&mut changes, changes_now) != changes_now {
+                // What waits since the load before this one is no part of it.
+                self.backlog.borrow_mut().abandon();
+            }
             let now_ns = self.handle.now_ns();
             let rate = self.orders.transactions_per_second();
+            let mut arrived = 0_u32;
             while self.goes_on()
                 && let Some(due_ns) = arrivals.next_until(now_ns, rate)
             {
                 self.arrive(due_ns);
+                arrived += 1;
+                if arrived.is_multiple_of(ARRIVALS_AT_ONCE) {
+                    // A rate that nothing can carry must not keep the sessions from their work.
+                    self.handle.yield_now().await;
+                }
             }
             let next_ns = arrivals.expected_ns(rate).saturating_add(1);
             let poll_ns = self.handle.now_ns() + PACER_POLL_NS;
@@ -227,8 +242,8 @@ impl<D: LoadedDatabase> Load<D> {
             if self.goes_on() {
                 let turn = self.turn.get();
                 self.turn.set(turn + 1);
-                self.transact(turn % self.databases.len(), Some(at_ns))
-                    .await;
+                let database = self.turns.database(turn, turn);
+                self.transact(database, Some(at_ns)).await;
             }
             due_ns = self.backlog.borrow_mut().next_due();
         }

@@ -3,7 +3,7 @@
 //! Databases are dealt over shards. A [`shard::Shard`] lives on one thread (or, on the virtual
 //! clock, beside the others on one) and takes its databases through the stages of the run; its
 //! sessions are a [`load::Load`]. The [`run_controller::RunController`] orders the stages (`sequence`), joins the counts,
-//! steers the load ([`load_control`]), reports the phases (`phase_notice`) and gives the result
+//! steers the load ([`load_control`], `tuner`), reports the phases (`phase_notice`) and gives the result
 //! ([`outcome`]). A load of which no session ever waits is ended by [`zero_delay_loop`].
 //! Errors after which a run goes on are collected by shard ([`pending_errors`]) and entered into one
 //! [`error_log`]; requests that the storage does not answer are found by [`hung`]. Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
@@ -34,6 +34,7 @@ pub mod shard;
 mod shard_progress;
 mod steady_load;
 pub mod ticks;
+mod tuner;
 pub mod zero_delay_loop;
 
 pub use coordination::{Coordination, Together};

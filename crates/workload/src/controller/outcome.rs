@@ -1,20 +1,20 @@
 //! The account of a run: phases, failures, checks, and in the end the result document.
 
 use super::error_log::{Entry, ErrorLog};
-use super::load::Loop;
 use super::load_control::LoadControl;
 use super::phase_spans::PhaseSpans;
 use super::plan::{BackupPlan, RecoveryPlan, RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Phase;
-use measure::display::number::{count, percent};
-use measure::metric::Stream;
+use measure::display::number::{bounded, count, percent};
+use measure::metric::{Stream, Unit};
 use measure::result::{
-    BackupResult, Check, ErrorCount, IntegrityClass, RecoveryResult, RunResult, SteadyState,
-    Verdict, VerificationResult, VerifiedDatabase,
+    BackupResult, Check, CheckId, ErrorCount, IntegrityClass, RecoveryResult, RunResult,
+    TuningResult, Verdict, VerificationResult, VerifiedDatabase,
 };
 use measure::sample::{Layout, RunTotals, Sample};
-use measure::service_level::{Judgement, Measured, checks_of_tests, evaluate, judge};
+use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};
+use measure::units::sentence;
 use std::sync::Arc;
 
 /// What is known about a run besides its counts.
@@ -202,10 +202,15 @@ impl Account {
     }
 
     /// Judges the levels with the totals so far.
-    pub fn judge(&mut self, plan: &RunPlan, totals: &RunTotals) {
+    pub fn judge(&mut self, plan: &RunPlan, totals: &RunTotals, target_iops: Option<f64>) {
         if totals.measured_s() > 0.0 {
             let (levels, counts) = (&plan.service_levels, self.errors.counts());
-            self.checks = evaluate(levels, &self.measured(plan, totals, &counts, None));
+            let measured = self.measured(plan, totals, &counts);
+            let measured = Measured {
+                target_iops,
+                ..measured
+            };
+            self.checks = evaluate(levels, &measured);
         }
     }
 
@@ -226,18 +231,17 @@ impl Account {
         plan: &RunPlan,
         totals: &'a RunTotals,
         counts: &'a [ErrorCount],
-        must_be_steady: Option<&'a SteadyState>,
     ) -> Measured<'a> {
         Measured {
             totals,
             planned_s: Some(plan.run.duration.as_seconds()),
-            target_iops: plan.rate_to_reach(),
+            target_iops: None,
             errors: self.errors.records(),
             error_counts: counts,
             hung_after_s: self.hung_after_s,
             interrupted: self.interrupted,
             tests: &self.base.tests,
-            must_be_steady,
+            must_be_steady: None,
         }
     }
 
@@ -254,12 +258,11 @@ impl Account {
         let mut result = self.base.clone();
         result.complete = complete;
         result.phases = self.spans.results(&self.base.started);
-        result.throughput.target_iops = plan.rate_to_reach();
+        let target_iops = load_control.rate_to_reach(plan);
+        result.throughput.target_iops = target_iops;
         result.throughput.threads = Some(u64::from(load_control.sessions()));
         result.throughput.cache_fill_fraction = self.cache_fill_fraction;
-        if let Loop::Open { .. } = plan.how {
-            result.throughput.rate_iops = plan.run.held_rate;
-        }
+        result.throughput.rate_iops = load_control.held_iops();
         totals.fill(&mut result);
         result.tuning = load_control.tuning_result();
         result.errors = self.errors.records().to_vec();
@@ -296,7 +299,11 @@ impl Account {
         let levels = &plan.service_levels;
         let counts = self.errors.counts();
         let required = rule.required.then_some(&steady);
-        let measured = self.measured(plan, totals, &counts, required);
+        let measured = Measured {
+            target_iops,
+            must_be_steady: required,
+            ..self.measured(plan, totals, &counts)
+        };
         let mut checks = evaluate(levels, &measured);
         checks.extend(checks_of_tests(&result));
         let judgement = judge(levels, &measured, &checks);
@@ -305,6 +312,10 @@ impl Account {
             return result;
         }
         enter(judgement, checks, &mut result, totals);
+        if let Some(check) = transaction_rate(plan, &result) {
+            add_checks(&mut result, vec![check]);
+        }
+        say_what_was_found(&mut result);
         if let Some(reason) = &self.zero_delay_loop {
             match result.verdict {
                 Verdict::Pass | Verdict::Inconclusive => {
@@ -326,6 +337,49 @@ impl Account {
         result.steady_state = result.has_measured_phase().then_some(steady);
         result
     }
+}
+
+/// Puts what a search for the load has come to before the reason of the verdict.
+fn say_what_was_found(result: &mut RunResult) {
+    if !matches!(
+        result.verdict,
+        Verdict::Pass | Verdict::Fail | Verdict::Inconclusive
+    ) {
+        return;
+    }
+    let outcome = result.tuning.as_ref().and_then(TuningResult::outcome);
+    let outcome = outcome.or_else(|| rate_not_carried(result));
+    if let Some(outcome) = outcome {
+        let reason = format!("{}. {}", sentence(&outcome), result.verdict_reason);
+        result.verdict_reason = reason;
+    }
+}
+
+/// Transactions against the rate of them that is held.
+fn transaction_rate(plan: &RunPlan, result: &RunResult) -> Option<Check> {
+    let held = plan.held_transactions_per_second?;
+    let margin = plan.service_levels.achieved_margin_fraction;
+    let rule = format!(
+        "Transactions per second, all databases. Required: the held rate of {} less a margin of {} %.",
+        bounded(held, Unit::TransactionsPerSecond),
+        percent(margin)
+    );
+    let operations = f64::from(plan.operations_per_transaction);
+    let rate = result.throughput.operations_per_second / operations;
+    let rate = (result.duration_s > 0.0).then_some(rate);
+    let limit = held * (1.0 - margin);
+    Some(Check::of_run(CheckId::TransactionRate, limit, rate, rule))
+}
+
+/// What is said of a rate that was asked for and not achieved.
+fn rate_not_carried(result: &RunResult) -> Option<String> {
+    let held = result.throughput.rate_iops?;
+    let mut failed = result.failed_checks();
+    failed.find(|check| check.id == CheckId::AchievedIops)?;
+    Some(format!(
+        "the target of {} was not reached (--find max-iops finds the highest rate that keeps every level)",
+        bounded(held, Unit::Iops)
+    ))
 }
 
 /// A run that ended before anything was measured has nothing to judge but its end.

@@ -2,7 +2,8 @@
 
 use super::coordination::Together;
 use super::load::Loop;
-use crate::profile::{Run, Tuning, WarmUpLength};
+use crate::pacing::turns::Division;
+use crate::profile::{FindLoad, Run, Tuning, WarmUpLength};
 use crate::progress::Clients;
 use measure::sample::Layout;
 use measure::service_level::ServiceLevels;
@@ -19,6 +20,19 @@ pub enum SteadyBy {
     /// The average latency of database reads, for where the rate is held: it is then steady
     /// whatever the storage does.
     ReadLatency,
+}
+
+/// What happens between warm-up and measured phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadSearch {
+    /// Nothing: the load is given.
+    None,
+    /// The number of sessions is found.
+    Threads,
+    /// The highest rate is found, and response times at parts of it if they are asked for.
+    Maximum,
+    /// Response times are measured at parts of the held rate.
+    CurveOnly,
 }
 
 /// Everything that the sequence of a run depends on. The same for all of its threads.
@@ -40,6 +54,10 @@ pub struct RunPlan {
     pub how: Loop,
     /// Operations in one transaction.
     pub operations_per_transaction: u32,
+    /// How the load is divided over the databases.
+    pub division: Division,
+    /// Transactions per second over all databases that an open loop holds instead of a rate of I/O.
+    pub held_transactions_per_second: Option<f64>,
     /// Sessions to run; `None`: their number is tuned.
     pub fixed_sessions: Option<u32>,
     /// Database reads and writes per second that the workload is to reach, unless a rate is held;
@@ -107,9 +125,24 @@ impl RunPlan {
         Some(rate).filter(|&rate| rate > 0.0)
     }
 
+    /// What is looked for, or tried, before the measured phase.
+    #[must_use]
+    pub fn search(&self) -> LoadSearch {
+        let is_open = matches!(self.how, Loop::Open { .. });
+        match (self.tuning.find, self.fixed_sessions) {
+            (FindLoad::MaxIops, _) if is_open => LoadSearch::Maximum,
+            (_, None) => LoadSearch::Threads,
+            _ if is_open && !self.tuning.curve_percent.is_empty() => LoadSearch::CurveOnly,
+            _ => LoadSearch::None,
+        }
+    }
+
     /// Deals `sessions` over the shards by their numbers of databases, every shard at least one.
     #[must_use]
     pub fn deal_sessions(&self, sessions: u32) -> Vec<u32> {
+        if !self.division.weights.is_empty() {
+            return self.deal_by_weight(sessions);
+        }
         let databases = self.databases();
         let mut dealt = vec![0; self.shards.len()];
         // Session by session to the database that is next, as the databases were dealt themselves.
@@ -122,9 +155,27 @@ impl RunPlan {
             .collect()
     }
 
+    /// Deals sessions by the shares of the shards, with the rest to those that are left most short.
+    fn deal_by_weight(&self, sessions: u32) -> Vec<u32> {
+        let wanted = (0..self.shards.len()).map(|shard| self.share_of(shard) * f64::from(sessions));
+        let wanted: Vec<f64> = wanted.collect();
+        let mut dealt: Vec<u32> = wanted
+            .iter()
+            .map(|wanted| (*wanted as u32).max(1))
+            .collect();
+        while dealt.iter().sum::<u32>() < sessions {
+            let short = |shard: &usize| wanted[*shard] - f64::from(dealt[*shard]);
+            let shards = 0..self.shards.len();
+            let next = shards.max_by(|a, b| short(a).total_cmp(&short(b)));
+            dealt[next.unwrap_or(0)] += 1;
+        }
+        dealt
+    }
+
     /// The share of the whole load that a shard carries.
     #[must_use]
     pub fn share_of(&self, shard: usize) -> f64 {
-        self.shards[shard].len() as f64 / self.databases() as f64
+        self.division
+            .share_of(&self.shards[shard], self.databases())
     }
 }

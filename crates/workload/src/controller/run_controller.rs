@@ -455,6 +455,11 @@ impl RunController {
             if let Loop::Open { .. } = self.plan.how {
                 let rate = self.load_control.transactions_per_second() * self.plan.share_of(shard);
                 orders.set_transactions_per_second(rate);
+                let (limit, changes) = (
+                    self.load_control.backlog_limit(),
+                    self.load_control.changes(),
+                );
+                orders.set_backlog(limit, changes);
             }
         }
     }
@@ -467,7 +472,9 @@ impl RunController {
         for sample in self.collector.finish() {
             self.report_sample(&sample, listener);
         }
-        self.account.judge(&self.plan, self.collector.totals());
+        let target = self.load_control.rate_to_reach(&self.plan);
+        self.account
+            .judge(&self.plan, self.collector.totals(), target);
         self.result(true)
     }
 }

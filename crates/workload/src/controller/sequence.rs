@@ -1,7 +1,7 @@
 //! The stages of a run in their order, as its tests need them.
 
 use super::link::Stage;
-use super::plan::RunPlan;
+use super::plan::{LoadSearch, RunPlan};
 use std::collections::VecDeque;
 
 /// The stages of the run, the first of them included.
@@ -13,7 +13,7 @@ pub(super) fn stages(plan: &RunPlan) -> VecDeque<Stage> {
     let is_measured = !tests.without_measured_phase;
     let under_load = tests.backup.as_ref().is_some_and(|one| one.under_load);
     let is_loaded = is_measured || under_load;
-    let is_tuned = is_measured && plan.fixed_sessions.is_none();
+    let is_tuned = is_measured && plan.search() != LoadSearch::None;
     // A recovery opens the databases itself.
     let is_opened = is_loaded || tests.backup.is_some();
     let with_copies = tests

@@ -159,7 +159,7 @@ impl<H: DatabaseHost> Shard<H> {
             self.handle.clone(),
             Arc::clone(self.follower.orders()),
             opened,
-            self.plan.how,
+            (self.plan.how, self.plan.division.of(self.databases())),
             self.on_error(),
         );
         *self.load.borrow_mut() = Some(load);

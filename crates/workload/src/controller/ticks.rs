@@ -42,12 +42,14 @@ impl TickJoiner {
         let (parts, tick) = self
             .waiting
             .entry(key)
-            .or_insert_with(|| (0, empty(counts)));
+            .or_insert_with(|| (0, empty(counts, &self.layout)));
         *parts += 1;
+        for (mine, theirs) in tick.io.meters.iter_mut().zip(&counts.databases) {
+            mine.merge(theirs);
+        }
         tick.io.length_s += (counts.ends_ns - counts.begins_ns) as f64 / 1e9 / self.shards as f64;
         for (meters, latency) in counts.databases.iter().zip(&mut tick.io.databases) {
             tick.io.ios += meters.transactional_count();
-            tick.io.stalls += meters.page_fault_stalls;
             add(latency, meters);
             for (index, kind) in self.layout.operations.iter().enumerate() {
                 let counted = meters.operation(index).filter(|_| kind.in_total);
@@ -62,12 +64,17 @@ impl TickJoiner {
     }
 }
 
-fn empty(counts: &ShardSample) -> Tick {
+fn empty(counts: &ShardSample, layout: &Layout) -> Tick {
+    let meters = match counts.phase {
+        Phase::Tuning => DatabaseMeters::for_layout(layout),
+        _ => Vec::new(),
+    };
     Tick {
         phase: counts.phase,
         operations: 0,
         io: TuningSample {
             databases: vec![DatabaseLatency::default(); counts.databases.len()],
+            meters,
             ..TuningSample::default()
         },
     }

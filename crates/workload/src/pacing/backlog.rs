@@ -58,6 +58,11 @@ impl Backlog {
         due_ns
     }
 
+    /// From now on up to `limit` arrivals may wait.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
     /// Drops everything that waits; gives how many there were. They were due and never begun.
     pub fn abandon(&mut self) -> u64 {
         let count = self.waiting.len() as u64;

@@ -7,3 +7,4 @@
 pub mod arrivals;
 pub mod backlog;
 pub mod rate;
+pub mod turns;

@@ -86,6 +86,21 @@ impl RateController {
         }
     }
 
+    /// The wanted rate.
+    #[must_use]
+    pub fn target_iops(&self) -> f64 {
+        self.target_iops
+    }
+
+    /// Holds another rate from now on, with what is known of the I/Os per operation.
+    pub fn set_target(&mut self, target_iops: f64) {
+        assert!(target_iops > 0.0);
+        if target_iops != self.target_iops {
+            self.target_iops = target_iops;
+            self.shortfall = 0.0;
+        }
+    }
+
     /// Forgets what was missed so far; call it when the measured phase begins.
     pub fn forget_shortfall(&mut self) {
         self.shortfall = 0.0;

@@ -12,4 +12,4 @@ pub use config::{ByteSize, TimeSpan};
 pub use io_driver::IoDriverChoice;
 pub use measure::service_level::Levels;
 pub use rules::{Rule, common_rules, read};
-pub use run::{Run, SteadyState, Tuning, WarmUp, WarmUpLength};
+pub use run::{FindLoad, Run, SearchTimes, SteadyState, Tuning, WarmUp, WarmUpLength};

@@ -2,11 +2,19 @@
 
 use super::io_driver::IoDriverChoice;
 use crate::pacing::arrivals::Spacing;
-use config::{TimeSpan, or_word, settings, within};
+use crate::tuning::cycle::MOST_WINDOWS;
+use config::{TimeSpan, choice, list, or_word, settings, within};
 use measure::steady::SteadyRule;
 
 /// The shortest limit of the time for all of the tuning.
 const SHORTEST_TUNING: TimeSpan = TimeSpan::seconds(60);
+
+/// Shortest tuning sample of a run that is too short for the ones of the profile, in seconds.
+const SHORTEST_TUNING_SAMPLE_S: f64 = 0.1;
+
+/// Steps that a search should find time for.
+const STEPS_FOR_THREADS: f64 = 8.0;
+const STEPS_FOR_MAXIMUM: f64 = 16.0;
 
 /// The longest warm-up on real storage unless it is set.
 const LONGEST_WARM_UP: TimeSpan = TimeSpan::seconds(900);
@@ -131,9 +139,34 @@ settings! {
     }
 }
 
+choice! {
+    /// Which load a run looks for before it measures.
+    pub enum FindLoad default None {
+        /// None, unless threads = "auto" has to find its number.
+        None = "none",
+        /// The highest rate that is carried with every service level met.
+        MaxIops = "max-iops",
+    }
+}
+
 settings! {
-    /// How threads = "auto" finds its number.
+    /// How threads = "auto" finds its number, and how the highest load is found.
     pub struct Tuning {
+        /// Which load is looked for before the measured phase, which then holds it (--find). With
+        /// "max-iops" a run holds one rate after the other and closes in on the highest that is carried
+        /// with every service level met; run.held_rate is then the target that the maximum is compared
+        /// with, and mail.threads the most transactions at once.
+        pub find: FindLoad = FindLoad::None,
+            source "Jetstress 2007 finds the maximum throughput first; a setting here.";
+        /// Part of the highest rate found that the measured phase holds (--throughput-percent).
+        /// Without effect unless "find" is set.
+        pub held_percent: f64 = 100.0,
+            as within(1.0..=100.0),
+            source "JetstressConfig.xml 2013, ThroughputPercentage 100.";
+        /// Parts of a rate, in percent, that are held one after the other before the measured phase
+        /// (--curve): of the highest rate if "find" is set, else of run.held_rate.
+        pub curve_percent: Vec<f64> = Vec::new(),
+            as list(within(1.0..=200.0)), source "A setting.";
         /// Sessions to begin with, over all databases. "auto" derives them from the target rate.
         pub start_threads: Option<u32> = None,
             as or_word("auto", within(1..=65_536)),
@@ -216,16 +249,62 @@ impl Run {
     }
 }
 
+/// The times of a search before a certain run, which are shorter before a run that is shorter than they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchTimes {
+    /// Longest search for a load; no longer than the run itself, and one minute at least.
+    pub search_s: f64,
+    /// Length of one sample.
+    pub sample_s: f64,
+    /// Longest time for one load to settle.
+    pub settle_s: f64,
+    /// A step that settles at once and is steady.
+    pub shortest_step_s: f64,
+    /// Length of the window of a step that is judged first.
+    pub window_s: f64,
+}
+
 impl Tuning {
-    /// The longest time for the whole of tuning before this run: no longer than the run itself, and one
-    /// minute at least.
+    /// The times of a search before this run.
     #[must_use]
-    pub fn longest(&self, run: &Run) -> TimeSpan {
-        TimeSpan(
-            self.total_limit
-                .0
-                .min(run.duration.0.max(SHORTEST_TUNING.0)),
-        )
+    pub fn times(&self, run: &Run) -> SearchTimes {
+        let search = run.duration.0.max(SHORTEST_TUNING.0);
+        let search_s = TimeSpan(self.total_limit.0.min(search)).as_seconds();
+        let samples = f64::from(self.transient_samples + self.stable_samples);
+        let wanted_s = self.sample_interval.as_seconds();
+        let steps = match self.find {
+            FindLoad::None => STEPS_FOR_THREADS,
+            FindLoad::MaxIops => STEPS_FOR_MAXIMUM,
+        };
+        let fitting_s = (search_s / steps / samples).max(SHORTEST_TUNING_SAMPLE_S);
+        let sample_s = wanted_s.min(fitting_s);
+        SearchTimes {
+            search_s,
+            sample_s,
+            settle_s: self.settle_limit.as_seconds() * sample_s / wanted_s,
+            shortest_step_s: samples * sample_s,
+            window_s: f64::from(self.stable_samples) * sample_s,
+        }
+    }
+
+    /// The longest time for all steps before the measured phase of this run: a search for `searches`, and the
+    /// steps of a curve.
+    #[must_use]
+    pub fn longest(&self, run: &Run, searches: bool) -> TimeSpan {
+        let times = self.times(run);
+        let curve_s = self.curve_percent.len() as f64 * times.longest_step_s();
+        // The last step of the search may take longer than it usually does.
+        let search_s = times.search_s + times.longest_step_s() - times.shortest_step_s;
+        let search_s = if searches { search_s } else { 0.0 };
+        TimeSpan(((search_s + curve_s) * 1e9) as u64)
+    }
+}
+
+impl SearchTimes {
+    /// A step that settles at the last moment and is not steady then.
+    #[must_use]
+    pub fn longest_step_s(&self) -> f64 {
+        self.settle_s + f64::from(MOST_WINDOWS) * self.window_s
     }
 }
 

@@ -1,28 +1,53 @@
-//! One tuning cycle: is a number of sessions settled, and does it keep the service levels?
+//! One step of a search: is a load settled, and does it keep the service levels?
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use measure::display::number::{self, beside_limit, bounded, figure};
-use measure::metric::Unit;
+use measure::display::number::{beside_limit, bounded};
+use measure::metric::{IoMetric, Stream};
+use measure::result::{Bound, Check, CheckId, CheckKind, Scope, TuningStep};
+use measure::sample::{DatabaseMeters, DatabaseTotals, Layout, RunTotals};
+use measure::service_level::{Measured, ServiceLevels, evaluate};
+use measure::steady::SteadyRule;
 
-/// How a cycle is judged. Defaults of Jetstress (Microsoft's post on its latency slope): 30 samples,
+use super::window::Window;
+
+/// Windows that a step takes at most until it is steady.
+pub const MOST_WINDOWS: u32 = 3;
+
+/// Latencies below this part of their limits leave room for much more load.
+const COMFORTABLE: f64 = 0.25;
+
+/// A read latency below this part of its limit may vary.
+const NEAR_LIMIT: f64 = 0.5;
+
+/// Requests behind an average, and behind a 99th percentile that is limited: fewer of them decide nothing,
+/// as in the verdict of a run.
+const REQUESTS: u64 = 100;
+const REQUESTS_OF_P99: u64 = 1_000;
+
+/// How a step is judged. Defaults of Jetstress (Microsoft's post on its latency slope): 30 samples,
 /// 0.5 ms per sample, 120 samples, 10 minutes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct CycleSettings {
     /// Samples over which the slope of the read latency is fitted.
     pub transient_samples: usize,
-    /// Samples of the settled state that judge.
+    /// Samples of a window of the settled state, which is judged.
     pub stable_samples: usize,
     /// Slope in ms per sample that still counts as settled. Only a rise is held against it.
     pub settled_slope_ms: f64,
     /// Longest time to settle, in seconds.
     pub settle_limit_s: f64,
-    /// Limit of the average database read latency, worst database, in ms.
-    pub database_read_limit_ms: f64,
-    /// Limit of the average log write latency, worst database, in ms.
-    pub log_write_limit_ms: f64,
-    /// Limit of page-fault stalls per second.
-    pub stalls_per_second_limit: f64,
+    /// The limits.
+    pub levels: ServiceLevels,
+    /// Length of the measured phase in seconds, which decides between strict and lenient limits.
+    pub planned_s: f64,
+    /// Length in seconds of the parts of a window whose averages are judged as samples.
+    pub judged_sample_s: f64,
+    /// The rule of the steady state.
+    pub steady: SteadyRule,
+    /// Names of the databases and of the operations.
+    pub layout: Arc<Layout>,
 }
 
 /// What was counted over one tuning sample.
@@ -32,10 +57,10 @@ pub struct TuningSample {
     pub length_s: f64,
     /// Database reads plus writes.
     pub ios: u64,
-    /// Page faults that had to wait for a free frame.
-    pub stalls: u64,
     /// One entry for each database.
     pub databases: Vec<DatabaseLatency>,
+    /// Everything that was counted, one entry for each database; empty where nothing is tuned.
+    pub meters: Vec<DatabaseMeters>,
 }
 
 /// Latencies of one database over one sample.
@@ -51,58 +76,72 @@ pub struct DatabaseLatency {
     pub log_write_total_ms: f64,
 }
 
-/// The outcome of a cycle.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CycleOutcome {
-    /// Whether the latency settled in time.
-    pub settled: bool,
+    /// Whether the latency settled in time, and rate and latency were steady in the window.
+    pub steady: bool,
     /// Whether every service level was kept in the settled window.
     pub kept: bool,
+    /// Whether every latency is so far below its limit that much more load can be tried.
+    pub comfortable: bool,
+    /// The service level that was missed most.
+    pub missed: Option<CheckId>,
     /// Database reads plus writes per second in the window.
     pub achieved_iops: f64,
     /// Average database read latency of the worst database in the window.
     pub database_read_ms: Option<f64>,
+    /// Its 99th percentile.
+    pub database_read_p99_ms: Option<f64>,
     /// Average log write latency of the worst database in the window.
     pub log_write_ms: Option<f64>,
+    /// Its 99th percentile.
+    pub log_write_p99_ms: Option<f64>,
+    /// Page-fault stalls per second of the worst database.
+    pub stalls_per_second: f64,
     /// What was found, as a sentence.
     pub finding: String,
-    /// Length of the cycle in seconds.
+    /// Length of the window in seconds.
+    pub judged_s: f64,
+    /// Length of the step in seconds.
     pub duration_s: f64,
 }
 
-/// A cycle under way.
+/// A step under way.
 #[derive(Debug, Clone)]
 pub struct Cycle {
     settings: CycleSettings,
+    /// The rate that is held.
+    asked_iops: Option<f64>,
     elapsed_s: f64,
     /// Read latency of each database, one entry for each of the latest samples.
     recent_ms: VecDeque<Vec<Option<f64>>>,
     settled: bool,
-    window: TuningSample,
-    window_samples: usize,
+    window: Window,
+    windows: u32,
 }
 
 impl Cycle {
-    /// A cycle that begins now.
+    /// A step that begins now, at the rate that is held if one is.
     #[must_use]
-    pub fn new(settings: CycleSettings) -> Self {
+    pub fn new(settings: CycleSettings, asked_iops: Option<f64>) -> Self {
         assert!(settings.transient_samples >= 2 && settings.stable_samples >= 1);
         Self {
+            window: Window::new(&settings.layout, settings.judged_sample_s),
             settings,
+            asked_iops,
             elapsed_s: 0.0,
             recent_ms: VecDeque::new(),
             settled: false,
-            window: TuningSample::default(),
-            window_samples: 0,
+            windows: 0,
         }
     }
 
-    /// Takes the next sample; gives the outcome when the cycle has ended.
+    /// Takes the next sample; gives the outcome when the step has ended.
     pub fn take(&mut self, sample: &TuningSample) -> Option<CycleOutcome> {
         self.elapsed_s += sample.length_s;
         if self.settled {
-            self.add(sample);
-            return (self.window_samples == self.settings.stable_samples).then(|| self.judge());
+            return self.take_settled(sample);
         }
         let latencies = sample.databases.iter().map(DatabaseLatency::read_ms);
         self.recent_ms.push_back(latencies.collect());
@@ -114,14 +153,35 @@ impl Cycle {
             self.settled = true;
         } else if self.elapsed_s >= self.settings.settle_limit_s {
             // What the load does while it is not settled is still worth a line in the report.
-            self.add(sample);
-            let mut judged = self.judge();
-            (judged.settled, judged.kept) = (false, false);
-            judged.finding = format!(
-                "the read latency did not settle within {:.0} s",
-                self.settings.settle_limit_s
-            );
-            return Some(judged);
+            self.window.add(sample);
+            let judged = self.judge(false);
+            return Some(CycleOutcome {
+                kept: false,
+                comfortable: false,
+                missed: None,
+                finding: format!(
+                    "the read latency did not settle within {:.0} s",
+                    self.settings.settle_limit_s
+                ),
+                ..judged
+            });
+        }
+        None
+    }
+
+    fn take_settled(&mut self, sample: &TuningSample) -> Option<CycleOutcome> {
+        self.window.add(sample);
+        if self.window.ticks() % self.settings.stable_samples != 0 {
+            return None;
+        }
+        self.windows += 1;
+        let outcome = self.judge(true);
+        if self.windows >= MOST_WINDOWS || outcome.steady && self.has_enough_requests() {
+            return Some(outcome);
+        }
+        if !outcome.steady {
+            // What went before is what was not steady.
+            self.window = Window::new(&self.settings.layout, self.settings.judged_sample_s);
         }
         None
     }
@@ -134,67 +194,157 @@ impl Cycle {
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
-    fn add(&mut self, sample: &TuningSample) {
-        self.window_samples += 1;
-        self.window.length_s += sample.length_s;
-        self.window.ios += sample.ios;
-        self.window.stalls += sample.stalls;
-        let window = &mut self.window.databases;
-        window.resize(sample.databases.len(), DatabaseLatency::default());
-        for (mine, theirs) in window.iter_mut().zip(&sample.databases) {
-            mine.reads += theirs.reads;
-            mine.read_total_ms += theirs.read_total_ms;
-            mine.log_writes += theirs.log_writes;
-            mine.log_write_total_ms += theirs.log_write_total_ms;
-        }
+    /// Whether there are as many requests behind each average as the verdict of a run asks for. A
+    /// database that makes none of a kind will make none in a longer window either.
+    fn has_enough_requests(&self) -> bool {
+        let levels = &self.settings.levels;
+        let least = |p99_ms: f64| match p99_ms.is_finite() {
+            true => REQUESTS_OF_P99,
+            false => REQUESTS,
+        };
+        let wanted = [
+            (Stream::DatabaseRead, least(levels.p99_database_read_ms)),
+            (Stream::LogWrite, least(levels.p99_log_write_ms)),
+        ];
+        self.window.totals().databases().all(|(_, database)| {
+            wanted.iter().all(|&(stream, least)| {
+                let count = database.stream(stream).meter.count();
+                count == 0 || count >= least
+            })
+        })
     }
 
-    fn judge(&self) -> CycleOutcome {
-        let read_ms = self.window.worst_read_ms();
-        let log_ms = self.window.worst_log_write_ms();
-        let stalls = self.window.stalls as f64 / self.window.length_s;
-        let limits = &self.settings;
-        let mut broken = Vec::new();
-        let checks = [
-            (
-                "database reads take",
-                read_ms,
-                limits.database_read_limit_ms,
-            ),
-            ("log writes take", log_ms, limits.log_write_limit_ms),
-        ];
-        for (what, value, limit) in checks {
-            if let Some(value) = value.filter(|&value| value > limit) {
-                let unit = Unit::Milliseconds;
-                broken.push(format!(
-                    "{what} {}, more than {}",
-                    beside_limit(value, limit, unit),
-                    bounded(limit, unit)
-                ));
-            }
-        }
-        if stalls > limits.stalls_per_second_limit {
-            let limit = limits.stalls_per_second_limit;
-            broken.push(format!(
-                "{} page-fault stalls/s, more than {}",
-                figure(stalls),
-                number::limit(limit)
-            ));
-        }
-        CycleOutcome {
-            settled: true,
-            kept: broken.is_empty(),
-            achieved_iops: self.window.ios as f64 / self.window.length_s,
-            database_read_ms: read_ms,
-            log_write_ms: log_ms,
-            finding: if broken.is_empty() {
-                "every service level is met".to_owned()
-            } else {
-                broken.join("; ")
+    fn judge(&mut self, settled: bool) -> CycleOutcome {
+        let steady = settled && self.is_steady();
+        self.window.end_sample();
+        let totals = self.window.totals();
+        let checks = evaluate(
+            &self.settings.levels,
+            &Measured {
+                totals,
+                planned_s: Some(self.settings.planned_s),
+                target_iops: self.asked_iops,
+                errors: &[],
+                error_counts: &[],
+                hung_after_s: None,
+                interrupted: false,
+                must_be_steady: None,
             },
+        );
+        // Errors are counted by the run, which they end when there are too many.
+        let checks = checks.iter().filter(|check| check.id != CheckId::Errors);
+        let missed = checks.clone().filter(|check| check.passed == Some(false));
+        let missed = missed.max_by(|a, b| weight(a).total_cmp(&weight(b)));
+        let mut latencies = checks.filter(|check| is_latency(check));
+        let read = |metric| worst(totals, Stream::DatabaseRead, metric);
+        let log = |metric| worst(totals, Stream::LogWrite, metric);
+        let stalls = totals.databases().map(|(_, one)| one.page_fault_stalls);
+        CycleOutcome {
+            steady,
+            kept: missed.is_none(),
+            comfortable: missed.is_none() && latencies.all(|check| excess(check) < COMFORTABLE),
+            missed: missed.map(|check| check.id),
+            achieved_iops: totals.achieved_iops(),
+            database_read_ms: read(IoMetric::Average),
+            database_read_p99_ms: read(IoMetric::P99),
+            log_write_ms: log(IoMetric::Average),
+            log_write_p99_ms: log(IoMetric::P99),
+            stalls_per_second: stalls.max().unwrap_or(0) as f64 / totals.measured_s().max(1e-9),
+            finding: missed.map_or("every service level is met".to_owned(), sentence),
+            judged_s: totals.measured_s(),
             duration_s: self.elapsed_s,
         }
     }
+
+    /// Whether the rate was steady, and the read latency where it is near its limit. Too few samples
+    /// for the rule say nothing against it.
+    fn is_steady(&self) -> bool {
+        let rule = &self.settings.steady;
+        let Some(rounds) = self.window.rounds(rule.fewest_samples()) else {
+            return true;
+        };
+        let counts: Vec<f64> = rounds.iter().map(|round| round.ios).collect();
+        let read_ms: Vec<f64> = rounds.iter().map(|round| round.read_ms).collect();
+        let highest_ms = read_ms.iter().copied().fold(0.0, f64::max);
+        let may_vary = highest_ms <= self.settings.levels.average_database_read_ms * NEAR_LIMIT;
+        let is_steady = |values: &[f64]| rule.judge("", values, 1.0).steady != Some(false);
+        rule.allows_counts(&counts) && (may_vary || is_steady(&read_ms))
+    }
+}
+
+impl CycleOutcome {
+    /// The step in a result, with its finding as conclusion.
+    #[must_use]
+    pub fn entry(&self, threads: u32, rate_iops: Option<f64>) -> TuningStep {
+        TuningStep {
+            threads: u64::from(threads),
+            rate_iops,
+            percent: None,
+            duration_s: self.duration_s,
+            judged_s: self.judged_s,
+            achieved_iops: self.achieved_iops,
+            average_database_read_ms: self.database_read_ms,
+            p99_database_read_ms: self.database_read_p99_ms,
+            average_log_write_ms: self.log_write_ms,
+            p99_log_write_ms: self.log_write_p99_ms,
+            page_fault_stalls_per_second: self.stalls_per_second,
+            steady: self.steady,
+            kept: self.kept,
+            missed: self.missed,
+            conclusion: self.finding.clone(),
+        }
+    }
+}
+
+fn is_latency(check: &Check) -> bool {
+    let kind = check.kind();
+    matches!(
+        kind,
+        CheckKind::Latency | CheckKind::Percentile | CheckKind::Spike
+    )
+}
+
+/// The value of a check as a part of its limit; of one that asks for at least so much the inverse.
+fn excess(check: &Check) -> f64 {
+    let value = check.value.unwrap_or(0.0);
+    match check.bound {
+        Bound::AtMost => value / check.limit.max(f64::MIN_POSITIVE),
+        Bound::AtLeast => check.limit / value.max(f64::MIN_POSITIVE),
+    }
+}
+
+/// By what a missed check is chosen to be named: a latency says more than the rate that it leads to.
+fn weight(check: &Check) -> f64 {
+    match is_latency(check) {
+        true => 1e12 + excess(check).min(1e11),
+        false => excess(check).min(1e11),
+    }
+}
+
+fn sentence(check: &Check) -> String {
+    let value = check.value.unwrap_or(f64::NAN);
+    let of = match check.scope() {
+        Scope::Run => String::new(),
+        _ => format!(" of {}", check.place),
+    };
+    let bound = match check.bound {
+        Bound::AtMost => "limit",
+        Bound::AtLeast => "required",
+    };
+    format!(
+        "{}{of} is {} ({bound} {})",
+        check.name,
+        beside_limit(value, check.limit, check.unit),
+        bounded(check.limit, check.unit)
+    )
+}
+
+/// The highest figure of a stream over the databases.
+fn worst(totals: &RunTotals, stream: Stream, metric: IoMetric) -> Option<f64> {
+    let of = |(_, database): (&str, &DatabaseTotals)| {
+        database.stream(stream).meter.latency.figure(metric)
+    };
+    totals.databases().filter_map(of).reduce(f64::max)
 }
 
 impl TuningSample {
@@ -255,61 +405,123 @@ mod tests {
             stable_samples: 20,
             settled_slope_ms: 0.5,
             settle_limit_s: 60.0,
-            database_read_limit_ms: 20.0,
-            log_write_limit_ms: 10.0,
-            stalls_per_second_limit: 1.0,
+            levels: ServiceLevels::default(),
+            planned_s: 3600.0,
+            judged_sample_s: 4.0,
+            steady: SteadyRule::default(),
+            layout: Arc::new(Layout::new(["a", "b"], ["read"])),
         }
     }
 
-    fn sample(read_ms: [f64; 2]) -> TuningSample {
-        let latency = |ms| DatabaseLatency {
-            reads: 10,
-            read_total_ms: ms * 10.0,
-            log_writes: 5,
-            log_write_total_ms: 5.0,
-        };
+    /// A second in which each database makes 100 reads and 50 log writes of 1 ms.
+    fn sample(layout: &Layout, read_ms: [f64; 2]) -> TuningSample {
+        let mut meters = DatabaseMeters::for_layout(layout);
+        let mut databases = Vec::new();
+        for (meters, ms) in meters.iter_mut().zip(read_ms) {
+            for _ in 0..100 {
+                let latency_ns = (ms * 1e6) as u64;
+                let read = meters.stream_mut(Stream::DatabaseRead);
+                read.latency.record(latency_ns);
+            }
+            for _ in 0..50 {
+                let log = meters.stream_mut(Stream::LogWrite);
+                log.latency.record(1_000_000);
+            }
+            databases.push(DatabaseLatency {
+                reads: 100,
+                read_total_ms: ms * 100.0,
+                log_writes: 50,
+                log_write_total_ms: 50.0,
+            });
+        }
         TuningSample {
             length_s: 1.0,
-            ios: 100,
-            stalls: 0,
-            databases: read_ms.map(latency).to_vec(),
+            ios: 200,
+            databases,
+            meters,
         }
     }
 
-    fn run(latency: impl Fn(f64) -> [f64; 2]) -> (usize, CycleOutcome) {
-        let mut cycle = Cycle::new(settings());
+    fn run_at(asked_iops: Option<f64>, latency: impl Fn(f64) -> [f64; 2]) -> (usize, CycleOutcome) {
+        let settings = settings();
+        let layout = Arc::clone(&settings.layout);
+        let mut cycle = Cycle::new(settings, asked_iops);
         for number in 0.. {
-            if let Some(judged) = cycle.take(&sample(latency(number as f64))) {
+            if let Some(judged) = cycle.take(&sample(&layout, latency(number as f64))) {
                 return (number + 1, judged);
             }
         }
         unreachable!()
     }
 
+    fn run(latency: impl Fn(f64) -> [f64; 2]) -> (usize, CycleOutcome) {
+        run_at(None, latency)
+    }
+
     #[test]
     fn a_steady_load_is_judged_by_its_worst_database() {
-        let (samples, judged) = run(|_| [5.0, 15.0]);
-        assert_eq!((samples, judged.settled, judged.kept), (30, true, true));
-        assert_eq!(
-            (judged.achieved_iops, judged.database_read_ms),
-            (100.0, Some(15.0))
-        );
-        let (_, judged) = run(|_| [5.0, 25.0]);
-        assert!(judged.settled && !judged.kept && judged.finding.contains("25.0 ms"));
+        let (samples, judged) = run(|_| [4.0, 15.0]);
+        assert_eq!((samples, judged.steady, judged.kept), (30, true, true));
+        assert_eq!((judged.achieved_iops, judged.judged_s), (200.0, 20.0));
+        assert!((judged.database_read_ms.unwrap() - 15.0).abs() < 0.1);
+        assert!(!judged.comfortable, "15 of 20 ms");
+        let (_, judged) = run(|_| [4.0, 25.0]);
+        assert!(judged.steady && !judged.kept && judged.finding.contains("of b is 25.0 ms"));
+        assert_eq!(judged.missed, Some(CheckId::DatabaseReadAverage));
+        let (_, judged) = run(|_| [4.0, 4.0]);
+        assert!(judged.kept && judged.comfortable);
+    }
+
+    #[test]
+    fn every_level_is_judged() {
+        // One second of four is slow: 15 ms on average, and no part of the window above 100 ms.
+        let (_, judged) = run(|n| [4.0, if n % 4.0 == 0.0 { 48.0 } else { 4.0 }]);
+        assert_eq!((judged.kept, judged.missed), (true, None));
+        // The average is kept, and one part of the window is above 100 ms.
+        let (_, judged) = run(|n| {
+            [
+                4.0,
+                if (12.0..16.0).contains(&n) {
+                    160.0
+                } else {
+                    1.0
+                },
+            ]
+        });
+        assert_eq!(judged.missed, Some(CheckId::DatabaseReadMax), "{judged:?}");
+    }
+
+    #[test]
+    fn a_rate_that_is_not_carried_does_not_keep_the_levels() {
+        let (_, judged) = run_at(Some(205.0), |_| [4.0, 4.0]);
+        assert_eq!((judged.kept, judged.missed), (true, None));
+        let (_, judged) = run_at(Some(240.0), |_| [4.0, 4.0]);
+        assert_eq!(judged.missed, Some(CheckId::AchievedIops));
+        assert!(judged.finding.contains("(required 228 IOPS)"), "{judged:?}");
     }
 
     #[test]
     fn a_rise_is_waited_for_and_a_fall_is_not_held_against_it() {
         // Rises by 1 ms per sample until sample 15, then stays.
         let (samples, judged) = run(|n| [1.0, n.min(15.0)]);
-        assert!(samples > 35 && judged.settled && judged.kept, "{samples}");
-        let (samples, _) = run(|n| [1.0, 60.0 - n]);
+        assert!(samples > 35 && judged.steady && judged.kept, "{samples}");
+        let (samples, _) = run(|n| [1.0, (60.0 - n).max(50.0)]);
         assert_eq!(samples, 30);
+    }
+
+    #[test]
+    fn a_window_that_is_not_steady_is_looked_at_again() {
+        // Too slow a rise for the slope rule, until it ends in the second window.
+        let (samples, judged) = run(|n| [1.0, 8.0 + 0.3 * n.min(30.0)]);
+        assert_eq!((samples, judged.steady, judged.kept), (50, true, true));
+        let (samples, judged) = run(|n| [1.0, if n % 12.0 < 6.0 { 9.0 } else { 18.0 }]);
+        assert_eq!((samples, judged.steady, judged.kept), (70, false, true));
     }
 
     #[test]
     fn a_latency_that_rises_for_ever_fails_at_the_limit() {
         let (samples, judged) = run(|n| [n, 1.0]);
-        assert_eq!((samples, judged.settled, judged.kept), (60, false, false));
+        assert_eq!((samples, judged.steady, judged.kept), (60, false, false));
+        assert_eq!(judged.missed, None);
     }
 }

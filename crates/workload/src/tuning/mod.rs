@@ -1,11 +1,15 @@
-//! Finding the number of sessions: `--threads auto`.
+//! Finding the load: the number of sessions (`--threads auto`), or the highest rate (`--find max-iops`).
 //!
-//! [`cycle`] judges one number of sessions: it waits until the read latency has settled and then
-//! looks at a window of samples, as Microsoft's Jetstress does. [`search`] decides which number to
-//! try next: double until it is too much, then close in by halves.
+//! [`cycle`] judges one load: it waits until the read latency has settled and then looks at a
+//! window of samples, as Microsoft's Jetstress does. [`search`] decides which load to try next:
+//! more and more until it is too much, then close in by halves. [`curve`] gives the response time at
+//! parts of a load.
 
+pub mod curve;
 pub mod cycle;
 pub mod search;
+mod window;
 
+pub use curve::Curve;
 pub use cycle::{Cycle, CycleOutcome, CycleSettings, TuningSample};
-pub use search::{Goal, Search, SearchSettings, Step};
+pub use search::{Axis, Goal, Search, SearchSettings, Step};

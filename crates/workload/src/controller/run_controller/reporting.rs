@@ -16,7 +16,7 @@ impl RunController {
         LiveSample {
             elapsed,
             iops: tick.io.ios as f64 / tick.io.length_s,
-            target_iops: self.plan.rate_to_reach(),
+            target_iops: self.target_now(),
             database_read_ms: tick.io.worst_read_ms(),
             log_write_ms: tick.io.worst_log_write_ms(),
             sessions: self.sessions(tick.operations as f64 / tick.io.length_s),
@@ -24,6 +24,14 @@ impl RunController {
             estimate: self.estimate(tick.phase, elapsed),
             without_service: self.service.out_for(now_ns),
             hung: self.hung.now(),
+        }
+    }
+
+    /// The rate that the load is to reach at present.
+    fn target_now(&self) -> Option<f64> {
+        match self.stage {
+            Stage::Tune => self.load_control.held_iops().or(self.plan.rate_to_reach()),
+            _ => self.load_control.rate_to_reach(&self.plan),
         }
     }
 
@@ -69,7 +77,9 @@ impl RunController {
 
     pub(super) fn report_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
         self.account.note_sample(sample);
-        self.account.judge(&self.plan, self.collector.totals());
+        let target = self.load_control.rate_to_reach(&self.plan);
+        self.account
+            .judge(&self.plan, self.collector.totals(), target);
         // The rest of a phase comes when the next stage has begun already.
         if self.sampled_phase.0 != sample.phase_number {
             self.sampled_phase = (sample.phase_number, sample.begins_s);
@@ -81,7 +91,7 @@ impl RunController {
         let live = LiveSample {
             elapsed,
             iops: sample.iops(),
-            target_iops: self.plan.rate_to_reach(),
+            target_iops: self.target_now(),
             database_read_ms: latency(measure::metric::Stream::DatabaseRead),
             log_write_ms: latency(measure::metric::Stream::LogWrite),
             sessions: self.sessions(sample.operations_per_second()),
