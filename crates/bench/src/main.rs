@@ -30,7 +30,7 @@ struct Arguments {
     /// Size of the database in GiB.
     #[arg(long, default_value_t = 4)]
     size_gib: u64,
-    /// Only these cases: build, read-only, mixed, checksum, array, mail-hour, mail-day. The last one
+    /// Only these cases: build, read-only, mixed, outputs, checksum, array, mail-hour, mail-day. The last one
     /// predicts 24 hours and runs only when it is named.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -80,11 +80,14 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted("build") {
         rows.extend(cases::build::rows(&bench)?);
-    } else if wanted("read-only") || wanted("mixed") {
+    } else if wanted("read-only") || wanted("mixed") || wanted("outputs") {
         bench.build_afresh("prepare", &[])?;
     }
     if wanted("read-only") {
         rows.extend(cases::read_only::rows(&bench)?);
+    }
+    if wanted("outputs") {
+        rows.extend(cases::outputs::rows(&bench)?);
     }
     if wanted("mixed") {
         rows.extend(cases::mixed::rows(&bench)?);

@@ -6,6 +6,7 @@ pub mod build;
 pub mod checksum;
 pub mod earlier;
 pub mod mixed;
+pub mod outputs;
 pub mod read_only;
 
 use crate::fio;
