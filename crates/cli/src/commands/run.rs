@@ -9,12 +9,13 @@ use proofload::run::Prepared;
 use report::{ReportError, Run, Style};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::watched::watched;
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live;
-use crate::options::RunOptions;
+use crate::options::{OutputOptions, RunOptions};
 use crate::print::{notify, print};
 
 /// Runs a workload on real storage and prints the verdict.
@@ -30,8 +31,16 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     if !options.output.quiet {
         notify(prepared.schedule()?.trim_end());
     }
-    let outcome = prepared.run(live::view(options.output.quiet), &stop_on_signals()?)?;
-    report_outcome(&outcome, options.output.json, options.output.quiet)
+    let stop = stop_on_signals()?;
+    let OutputOptions { json, quiet, .. } = options.output;
+    let outcome = watched(
+        &options.watch.wanted(json)?,
+        (&options.workload, &options.storage_name()),
+        quiet,
+        || live::view(quiet),
+        |observer| prepared.run(observer, &stop),
+    )?;
+    report_outcome(&outcome, json, quiet || options.watch.events.to_output())
 }
 
 /// Lets the process open as many files as it is allowed to. Each file of a database takes two

@@ -10,13 +10,14 @@ use proofload::sweep::Prepared;
 use report::Style;
 
 use super::reports::Reports;
+use super::watched::open;
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live;
-use crate::options::PredictOptions;
-use crate::print::print;
+use crate::options::{OutputOptions, PredictOptions};
+use crate::print::{notify, print};
 
 /// The grid as rows for spreadsheets.
 const CSV_FILE: &str = "grid.csv";
@@ -33,11 +34,20 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
         return print(&prepared.describe());
     }
     let stop = stop_on_signals()?;
+    let OutputOptions { json, quiet, .. } = options.output;
+    let wanted = options.events.wanted(json)?;
+    let monitors = open(&wanted, (&options.workload, &options.array), quiet)?;
     let reports = Reports::default();
-    let outcome = prepared.run(
-        reports.write_with(live::of_points(options.output.quiet)),
-        &stop,
-    )?;
+    let progress = || reports.write_with(live::of_points(quiet));
+    let done = prepared.run(monitors.observer(progress), &stop);
+    let trouble = match &done {
+        Ok(outcome) => monitors.finish_points(outcome.verdict, &outcome.grid.summary),
+        Err(error) => monitors.fail(error),
+    };
+    if let Some(text) = trouble {
+        notify(&text);
+    }
+    let outcome = done?;
     reports.written()?;
     let directory = outcome.directory.unwrap_or_default();
     let text = write(options, &outcome.grid, &directory)?;
@@ -66,7 +76,7 @@ fn write(
         let text = serde_json::to_string_pretty(grid)
             .map_err(|error| CommandError::environment(format!("The grid: {error}."), ""))?;
         Ok(format!("{text}\n"))
-    } else if !options.output.quiet {
+    } else if !options.output.quiet && !options.events.to_output() {
         let tables = report::terminal_grid(grid, &Style::of_standard_output());
         let page = directory.join(REPORT_FILE);
         Ok(format!("{tables}\nReport: {}\n", page.display()))

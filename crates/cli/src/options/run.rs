@@ -8,6 +8,7 @@ use proofload::{Error, Key, Scenario, Value};
 
 use super::load::LoadOptions;
 use super::output::OutputOptions;
+use super::watch::WatchOptions;
 use super::witness::WitnessArgs;
 use crate::print::notify;
 
@@ -84,10 +85,22 @@ pub struct RunOptions {
     #[command(flatten)]
     pub load: LoadOptions,
     #[command(flatten)]
+    pub watch: WatchOptions,
+    #[command(flatten)]
     pub output: OutputOptions,
 }
 
 impl RunOptions {
+    /// The storage under test as it was named.
+    pub fn storage_name(&self) -> String {
+        let places = self.on.iter().map(|place| place.display().to_string());
+        let places: Vec<String> = places.collect();
+        match places.is_empty() {
+            true => "the database server that was named".to_owned(),
+            false => places.join(", "),
+        }
+    }
+
     /// The workload with its settings.
     ///
     /// # Errors
