@@ -30,8 +30,8 @@ struct Arguments {
     /// Size of the database in GiB.
     #[arg(long, default_value_t = 4)]
     size_gib: u64,
-    /// Only these cases: build, read-only, mixed, drivers, checksum, array, mail-hour, mail-day. The last
-    /// one predicts 24 hours and runs only when it is named.
+    /// Only these cases: build, read-only, mixed, drivers, outputs, checksum, array, mail-hour, mail-day. The
+    /// last one predicts 24 hours and runs only when it is named.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// An earlier build of proofload: runs in turn with the one under test, and nothing else.
@@ -80,7 +80,10 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted("build") {
         rows.extend(cases::build::rows(&bench)?);
-    } else if ["read-only", "mixed", "drivers"].into_iter().any(wanted) {
+    } else if ["read-only", "mixed", "drivers", "outputs"]
+        .into_iter()
+        .any(wanted)
+    {
         bench.build_afresh("prepare", &[])?;
     }
     if wanted("read-only") {
@@ -88,6 +91,9 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted("drivers") {
         rows.extend(cases::drivers::rows(&bench)?);
+    }
+    if wanted("outputs") {
+        rows.extend(cases::outputs::rows(&bench)?);
     }
     if wanted("mixed") {
         rows.extend(cases::mixed::rows(&bench)?);

@@ -48,6 +48,7 @@ fn catch() -> io::Result<StopRequest> {
         }
         // A second signal ends the program without a chance to do so.
         keys::show();
+        monitor::view::terminal::close();
         thread::sleep(SAME_PRESS);
         asked_before.store(true, Ordering::Relaxed);
     });

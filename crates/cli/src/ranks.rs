@@ -60,9 +60,9 @@ pub fn join_all() -> Result<Option<Peers>, CommandError> {
 pub fn lead<T>(
     peers: Peers,
     work: impl FnOnce(&RankHelpers) -> Result<T, proofload::Error>,
-) -> Result<T, CommandError> {
+) -> Result<T, proofload::Error> {
     let helpers = RankHelpers::lead(Arc::new(peers));
     let worked = work(&helpers);
     helpers.end();
-    worked.map_err(CommandError::from)
+    worked
 }

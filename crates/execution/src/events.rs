@@ -11,6 +11,8 @@ use workload::progress::{ByteProgress, LiveSample, Phase};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
+    /// The results go into this directory; comes again when they go on in another one.
+    Directory(&'a Path),
     /// A phase began. `expected` is its length when that is known beforehand.
     PhaseBegan {
         /// The phase that begins.

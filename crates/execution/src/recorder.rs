@@ -52,10 +52,13 @@ impl Recorded {
 impl Recorder {
     /// Records a run in `directory`, if there is one, and notifies `observer`.
     pub fn new(
-        observer: Box<dyn Observer>,
+        mut observer: Box<dyn Observer>,
         directory: Option<RunDirectory>,
         stop: StopRequest,
     ) -> Self {
+        if let Some(directory) = &directory {
+            observer.event(Event::Directory(directory.path()));
+        }
         Self {
             observer,
             directory,
@@ -116,6 +119,7 @@ impl Recorder {
                 let to = moved.path().display();
                 let text = format!("{} A copy goes on in {to}.", results::unwritable(&error));
                 self.observer.event(Event::Note(&text));
+                self.observer.event(Event::Directory(moved.path()));
                 self.directory = Some(moved);
             }
             None => {

@@ -19,6 +19,7 @@
 //! - [`Certificate`] is for signature: HTML and PDF of the answer, the figures that decided and the hashes.
 //! - [`progress`] puts what happens meanwhile into lines.
 //! - [`verification_text`] and [`verification_json`] say what came of recomputing a run.
+//! - [`markdown()`] and [`markdown_comparison`] are summaries for tickets and wikis.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
@@ -31,6 +32,7 @@ mod fio;
 mod grid;
 mod launch;
 pub mod limits;
+mod markdown;
 pub mod page;
 pub mod progress;
 mod run;
@@ -50,6 +52,7 @@ pub use files::{
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};
 pub use launch::{launch_document, not_launched_document};
+pub use markdown::{markdown, markdown_comparison};
 pub use measure::display::{number, tone};
 pub use page::{html, html_comparison, html_document, html_grid};
 pub use run::{

@@ -100,3 +100,24 @@ fn of_checks<const N: usize>(result: &RunResult, wanted: [(CheckId, &str); N]) -
     }
     limits
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::result::Check;
+
+    #[test]
+    fn only_levels_of_the_storage_stand_in_its_charts() {
+        let mut result = RunResult::default();
+        let of = |id, limit| Check::of(id, "db1", limit, Some(1.0), String::new());
+        // Transactions are limited by a percentile too, and reads by an average.
+        result.checks = vec![
+            of(CheckId::OperationP90, 500.0).about("trade-order"),
+            of(CheckId::DatabaseReadAverage, 20.0),
+        ];
+        assert_eq!(percentiles(&result), Limits::default());
+        result.checks.push(of(CheckId::DatabaseReadP99, 50.0));
+        let expected = vec![("read limit 50 ms".to_owned(), 50.0)];
+        assert_eq!(percentiles(&result).list, expected);
+    }
+}

@@ -27,11 +27,18 @@ fn browser() -> Option<PathBuf> {
     places.find(|place| place.is_file())
 }
 
-/// The document after its scripts ran, and what the browser wrote about it.
-fn open(browser: &Path, directory: &Path, page: &str) -> (String, String) {
+/// Runs the browser on a page with these arguments: what it printed, and what it wrote about it.
+fn open_with(
+    browser: &Path,
+    directory: &Path,
+    page: &str,
+    arguments: &[String],
+) -> (String, String) {
+    const AT_HAND: &str = "the browser's files and process are at hand";
     let file = directory.join("page.html");
-    std::fs::write(&file, page).expect("the browser's files and process are at hand");
+    std::fs::write(&file, page).expect(AT_HAND);
     let (document, log) = (directory.join("document"), directory.join("log"));
+    let output = |path: &Path| Stdio::from(std::fs::File::create(path).expect(AT_HAND));
     let mut child = Command::new(browser)
         .args([
             "--headless",
@@ -39,54 +46,45 @@ fn open(browser: &Path, directory: &Path, page: &str) -> (String, String) {
             "--disable-gpu",
             "--disable-quic",
             "--no-first-run",
-        ])
-        .args([
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
-        ])
-        .args([
             "--enable-logging=stderr",
-            "--window-size=1200,2000",
-            "--dump-dom",
         ])
+        .args(arguments)
         .arg(format!(
             "--user-data-dir={}",
             directory.join("profile").display()
         ))
         .arg(format!("file://{}", file.display()))
-        .stdout(Stdio::from(
-            std::fs::File::create(&document).expect("the browser's files and process are at hand"),
-        ))
-        .stderr(Stdio::from(
-            std::fs::File::create(&log).expect("the browser's files and process are at hand"),
-        ))
+        .stdout(output(&document))
+        .stderr(output(&log))
         .spawn()
-        .expect("the browser's files and process are at hand");
+        .expect(AT_HAND);
     let timeout = Instant::now() + Duration::from_secs(120);
-    while child
-        .try_wait()
-        .expect("the browser's files and process are at hand")
-        .is_none()
-    {
+    while child.try_wait().expect(AT_HAND).is_none() {
         if Instant::now() > timeout {
-            child
-                .kill()
-                .expect("the browser's files and process are at hand");
-            child
-                .wait()
-                .expect("the browser's files and process are at hand");
+            child.kill().expect(AT_HAND);
+            child.wait().expect(AT_HAND);
             panic!("the browser did not end within two minutes");
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    let read = |path: &Path| {
-        String::from_utf8_lossy(
-            &std::fs::read(path).expect("the browser's files and process are at hand"),
-        )
-        .into_owned()
-    };
+    let read =
+        |path: &Path| String::from_utf8_lossy(&std::fs::read(path).expect(AT_HAND)).into_owned();
     (read(&document), read(&log))
+}
+
+/// The document after its scripts ran, and what the browser wrote about it.
+fn open(browser: &Path, directory: &Path, page: &str) -> (String, String) {
+    let arguments = ["--window-size=1200,2000", "--dump-dom"].map(str::to_owned);
+    open_with(browser, directory, page, &arguments)
+}
+
+/// The messages of scripts and of the browser about a page.
+fn console_messages(log: &str) -> Vec<&str> {
+    let lines = log.lines();
+    lines.filter(|line| line.contains("CONSOLE")).collect()
 }
 
 /// The same run on a modelled array.
@@ -189,6 +187,90 @@ fn grid() -> GridResult {
     }
 }
 
+/// A run directory below `tests/known`.
+fn known(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/known")
+        .join(name)
+}
+
+/// Reports of each kind of run, and of all of them compared.
+fn of_each_kind() -> Vec<(&'static str, String)> {
+    let names = ["mail", "brokerage", "prediction", "trace"];
+    let runs = names.map(|name| report::load_run(&known(name)).expect("a run directory"));
+    let mut pages: Vec<(&str, String)> = names.into_iter().zip(runs.iter().map(html)).collect();
+    pages.push(("comparison of all", html_comparison(&runs)));
+    let mails = [runs[0].clone(), runs[0].clone()];
+    pages.push(("comparison of two", html_comparison(&mails)));
+    pages
+}
+
+/// A page in a frame of this width, which says what is wider than its place: a window of a browser is
+/// never as narrow as that of a telephone.
+fn framed(page: &str, width: u32) -> String {
+    let page = page.replace('&', "&amp;").replace('"', "&quot;");
+    format!(
+        "<!DOCTYPE html><body style=\"margin:0\"><iframe width=\"{width}\" height=\"900\" \
+         style=\"border:0\" srcdoc=\"{page}\"></iframe><script>addEventListener('load', () => {{
+            const page = document.querySelector('iframe').contentDocument;
+            const wide = element => element.scrollWidth > element.clientWidth;
+            const found = wide(page.documentElement) ? ['page'] : [];
+            for (const level of page.querySelectorAll('tbody.level')) {{
+                const card = level.closest('.card');
+                if (wide(card) && !found.includes('levels')) found.push('levels');
+            }}
+            document.body.dataset.width = page.documentElement.clientWidth;
+            document.body.dataset.wide = found.join(' ');
+        }})</script></body>"
+    )
+}
+
+#[test]
+fn pages_fit_a_telephone_and_a_desk() {
+    let Some(browser) = browser() else {
+        test_support::skip("Chromium is not installed");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let arguments = ["--window-size=1400,1000", "--dump-dom"].map(str::to_owned);
+    for (name, page) in of_each_kind() {
+        for width in [390, 1280] {
+            let framed = framed(&page, width);
+            let (document, log) = open_with(&browser, directory.path(), &framed, &arguments);
+            let measured = format!("data-width=\"{width}\"");
+            assert!(document.contains(&measured), "{name} at {width}: {log}");
+            let (_, wide) = document.split_once("data-wide=\"").expect("a finding");
+            let (wide, _) = wide.split_once('"').expect("its end");
+            assert_eq!(wide, "", "{name} at {width} px is clipped");
+            let messages = console_messages(&log);
+            assert!(messages.is_empty(), "{name}: {messages:?}");
+        }
+    }
+}
+
+#[test]
+fn pages_can_be_printed() {
+    let Some(browser) = browser() else {
+        test_support::skip("Chromium is not installed");
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("page.pdf");
+    let arguments = [
+        format!("--print-to-pdf={}", file.display()),
+        "--no-pdf-header-footer".to_owned(),
+    ];
+    for (name, page) in of_each_kind() {
+        let _ = std::fs::remove_file(&file);
+        let (_, log) = open_with(&browser, directory.path(), &page, &arguments);
+        let printed = std::fs::read(&file).unwrap_or_else(|error| panic!("{name}: {error} {log}"));
+        assert!(printed.starts_with(b"%PDF-"), "{name}");
+        assert!(printed.len() > 20_000, "{name}: {} bytes", printed.len());
+        let messages = console_messages(&log);
+        assert!(messages.is_empty(), "{name}: {messages:?}");
+    }
+}
+
 /// A script that moves the pointer over the first chart.
 const POINTER: &str = "<script>{
     const plot = document.querySelector('.plot');
@@ -225,6 +307,7 @@ fn the_pages_work_in_a_browser() {
     }
     pages.push(("prediction", prediction));
     pages.push(("grid", html_grid(&grid())));
+    pages.extend(of_each_kind());
     let directory = tempfile::tempdir().unwrap();
     for (name, page) in pages {
         let (document, log) = open(
@@ -250,10 +333,7 @@ fn the_pages_work_in_a_browser() {
                 document.contains("<div class=\"readout\" style="),
                 "{name}: no read-out"
             );
-            let messages: Vec<&str> = log
-                .lines()
-                .filter(|line| line.contains("CONSOLE"))
-                .collect();
+            let messages = console_messages(&log);
             assert!(messages.is_empty(), "{name}: {messages:?}");
         }
     }

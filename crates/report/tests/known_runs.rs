@@ -20,7 +20,8 @@ use measure::sample::SampleRow;
 use report::table::{Detail, databases_table};
 use report::{
     Document, Run, Section, Style, csv_summary, fio_json, grid_csv, html, html_comparison,
-    html_document, html_grid, terminal, terminal_comparison, terminal_document, terminal_grid,
+    html_document, html_grid, markdown, markdown_comparison, terminal, terminal_comparison,
+    terminal_document, terminal_grid,
 };
 
 const NAMES: [&str; 4] = ["mail", "brokerage", "prediction", "trace"];
@@ -312,6 +313,15 @@ fn each_figure_stands_in_the_terminal() {
         "mail/terminal-colour.txt",
         &terminal(&load("mail"), &narrow),
     );
+}
+
+#[test]
+fn a_summary_for_tickets_has_the_figures() {
+    for name in NAMES {
+        expect(&format!("{name}/summary.md"), &markdown(&load(name)));
+    }
+    let all = NAMES.map(load);
+    expect("comparison-all.md", &markdown_comparison(&all));
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub mod checksum;
 pub mod drivers;
 pub mod earlier;
 pub mod mixed;
+pub mod outputs;
 pub mod read_only;
 
 use crate::fio;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use report::{Certificate, CertifiedRun, Details, NotCertified};
 
-use super::run::not_a_run;
+use super::outcome::not_a_run;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::CertificateOptions;

@@ -1,5 +1,6 @@
 //! The commands: each from its options to its exit status.
 
+mod attach;
 mod audit;
 mod certificate;
 mod crashtest;
@@ -8,6 +9,7 @@ mod edb;
 mod launch;
 mod list;
 mod manual;
+mod outcome;
 mod predict;
 mod ranks;
 mod report;
@@ -17,6 +19,7 @@ mod show;
 mod study;
 mod sweep;
 mod verify;
+mod watched;
 mod witness;
 
 use clap::CommandFactory;
@@ -26,6 +29,7 @@ use crate::exit::ExitStatus;
 use crate::options::CommandLine;
 use crate::print::print;
 
+pub use attach::attach;
 pub use audit::audit;
 pub use certificate::certificate;
 pub use crashtest::crashtest;

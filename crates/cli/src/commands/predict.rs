@@ -6,13 +6,14 @@ use std::path::Path;
 
 use proofload::{Error, Scenario, predict, replay};
 
-use super::run::report_outcome;
+use super::outcome::report_outcome;
 use super::sweep::sweep;
+use super::watched::watched;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live;
-use crate::options::PredictOptions;
+use crate::options::{OutputOptions, PredictOptions};
 use crate::print::{notify, print};
 
 /// What stands for standard output among file names.
@@ -44,8 +45,15 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, CommandError> {
         }
     }
     let stop = stop_on_signals()?;
-    let outcome = prepared.run(live::simulated_view(options.output.quiet), &stop)?;
-    report_outcome(&outcome, options.output.json, options.output.quiet)
+    let OutputOptions { json, quiet, .. } = options.output;
+    let outcome = watched(
+        &options.events.wanted(json)?,
+        (&options.workload, &options.array),
+        quiet,
+        || live::simulated_view(quiet),
+        |observer| prepared.run(observer, &stop),
+    )?;
+    report_outcome(&outcome, json, quiet || options.events.to_output())
 }
 
 /// Replays a trace and prints what comes out.
@@ -66,17 +74,25 @@ fn replay(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, C
     let stop = stop_on_signals()?;
     let path = options.responses.as_deref();
     let responses = path.map(open_responses).transpose()?;
-    let outcome = prepared
-        .run(responses, live::view(options.output.quiet), &stop)
-        .map_err(|error| match (error, path) {
-            (Error::Responses(error), Some(path)) => unwritable(path, &error),
-            (error, _) => error.into(),
-        })?;
-    if path == Some(Path::new(OUTPUT)) {
+    let OutputOptions { json, quiet, .. } = options.output;
+    let outcome = watched(
+        &options
+            .events
+            .wanted(json || path == Some(Path::new(OUTPUT)))?,
+        (&options.workload, &options.array),
+        quiet,
+        || live::view(quiet),
+        |observer| prepared.run(responses, observer, &stop),
+    )
+    .map_err(|error| match (error, path) {
+        (CommandError::Refused(Error::Responses(error)), Some(path)) => unwritable(path, &error),
+        (error, _) => error,
+    })?;
+    if path == Some(Path::new(OUTPUT)) || options.events.to_output() {
         // The rows are what was asked for; tables between them would spoil them.
         return Ok(ExitStatus::from(outcome.result.verdict));
     }
-    report_outcome(&outcome, options.output.json, options.output.quiet)
+    report_outcome(&outcome, json, quiet)
 }
 
 /// Opens the file of `--responses`, so that what can fail fails before the replay.

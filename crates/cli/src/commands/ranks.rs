@@ -1,10 +1,11 @@
 //! `proofload run` as one of several ranks. Rank 0 prints for all.
 
 use measure::result::RunResult;
-use proofload::ErrorClass;
 use proofload::ranks::{Peers, Prepared, RankError};
+use proofload::{ErrorClass, Outcome, StopRequest};
 
-use super::run::report_outcome;
+use super::outcome::report_outcome;
+use super::watched::open;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
@@ -63,13 +64,40 @@ fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, Command
         Ok(stop) => stop,
         Err(error) => return Ok(Err(error)),
     };
-    let outcome = prepared.run(live::view(quiet), &stop)?;
+    let outcome = match watched_part(options, prepared, quiet, &stop) {
+        Ok(done) => done?,
+        Err(error) => return Ok(Err(error)),
+    };
     report_ranks(&outcome.result, outcome.directory.as_deref());
     Ok(report_outcome(
         &outcome,
         options.output.json,
-        options.output.quiet,
+        options.output.quiet || options.watch.events.to_output(),
     ))
+}
+
+/// Runs the part. What others see of the run meanwhile is that of rank 0.
+fn watched_part(
+    options: &RunOptions,
+    prepared: Prepared,
+    quiet: bool,
+    stop: &StopRequest,
+) -> Result<Result<Outcome, RankError>, CommandError> {
+    if !prepared.is_first() {
+        return Ok(prepared.run(live::view(true), stop));
+    }
+    let wanted = options.watch.wanted(options.output.json)?;
+    let monitors = open(&wanted, (&options.workload, &options.storage_name()), quiet)?;
+    let done = prepared.run(monitors.observer(|| live::view(quiet)), stop);
+    let trouble = match &done {
+        Ok(outcome) => monitors.finish(&outcome.result),
+        Err(RankError::Error(error)) => monitors.fail(error),
+        Err(RankError::Elsewhere) => None,
+    };
+    if let Some(text) = trouble {
+        notify(&text);
+    }
+    Ok(done)
 }
 
 /// Writes the report of each rank beside its results.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use measure::run_directory::REPORT_FILE;
 use report::{Run, Style};
 
-use super::run::{NAME_A_RUN, not_a_run};
+use super::outcome::{NAME_A_RUN, not_a_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ReportOptions;
@@ -26,11 +26,10 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
             "Call 'proofload report' once for each run; --csv takes several.",
         ));
     }
-    let to_output =
-        [&options.csv, &options.fio_json].map(|path| path.as_deref() == Some(Path::new(OUTPUT)));
-    if to_output == [true, true] {
+    let to_output = to_output(options);
+    if let [first, second, ..] = to_output.as_slice() {
         return Err(CommandError::usage(
-            "Both --csv and --fio-json were to go to standard output.",
+            format!("Both {first} and {second} were to go to standard output."),
             "Give one of them the name of a file.",
         ));
     }
@@ -60,10 +59,31 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
     if let (Some(path), [run]) = (&options.fio_json, runs.as_slice()) {
         write(path, "--fio-json", &format!("{}\n", report::fio_json(run)))?;
     }
-    if !options.quiet && !to_output.contains(&true) {
+    if let Some(path) = &options.markdown {
+        let text = match runs.as_slice() {
+            [run] => report::markdown(run),
+            runs => report::markdown_comparison(runs),
+        };
+        write(path, "--markdown", &text)?;
+    }
+    if !options.quiet && to_output.is_empty() {
         print(&format!("{tables}\nReport: {}\n", path.display()))?;
     }
     Ok(ExitStatus::Pass)
+}
+
+/// The options whose file is standard output.
+fn to_output(options: &ReportOptions) -> Vec<&'static str> {
+    let files = [
+        ("--csv", &options.csv),
+        ("--fio-json", &options.fio_json),
+        ("--markdown", &options.markdown),
+    ];
+    let output = Some(Path::new(OUTPUT));
+    let to_output = files
+        .into_iter()
+        .filter(|(_, path)| path.as_deref() == output);
+    to_output.map(|(option, _)| option).collect()
 }
 
 /// Writes a file that the user named with `option`.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use proofload::{Event, Observer};
 
-use super::run::no_report;
+use super::outcome::no_report;
 use crate::error::CommandError;
 
 /// Writes pages while predictions go on, and keeps the first error.

@@ -11,13 +11,14 @@ use proofload::{Output, Scenario};
 use report::Style;
 
 use super::reports::Reports;
+use super::watched::open;
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live;
-use crate::options::PredictOptions;
-use crate::print::print;
+use crate::options::{OutputOptions, PredictOptions};
+use crate::print::{notify, print};
 use crate::ranks;
 
 /// The grid as rows for spreadsheets.
@@ -45,20 +46,29 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
         return print(&prepared.describe());
     }
     let stop = stop_on_signals()?;
+    if let Some(peers) = peers.as_ref().filter(|peers| !peers.is_first()) {
+        help(peers, jobs, &stop, |name, to| {
+            prepared.compute_point(name, to, &stop)
+        });
+        return Ok(ExitStatus::Pass);
+    }
+    let OutputOptions { json, quiet, .. } = options.output;
+    let wanted = options.events.wanted(json)?;
+    let monitors = open(&wanted, (&options.workload, &options.array), quiet)?;
     let reports = Reports::default();
-    let view = || reports.write_with(live::of_points(options.output.quiet));
-    let outcome = match peers {
-        None => prepared.run(view(), &stop)?,
-        Some(peers) if peers.is_first() => {
-            ranks::lead(peers, |helpers| prepared.run_with(view(), &stop, helpers))?
-        }
-        Some(peers) => {
-            help(&peers, jobs, &stop, |name, to| {
-                prepared.compute_point(name, to, &stop)
-            });
-            return Ok(ExitStatus::Pass);
-        }
+    let view = || monitors.observer(|| reports.write_with(live::of_points(quiet)));
+    let done = match peers {
+        None => prepared.run(view(), &stop),
+        Some(peers) => ranks::lead(peers, |helpers| prepared.run_with(view(), &stop, helpers)),
     };
+    let trouble = match &done {
+        Ok(outcome) => monitors.finish_points(outcome.verdict, &outcome.grid.summary),
+        Err(error) => monitors.fail(error),
+    };
+    if let Some(text) = trouble {
+        notify(&text);
+    }
+    let outcome = done?;
     reports.written()?;
     let directory = outcome.directory.unwrap_or_default();
     let text = write(options, &outcome.grid, &directory)?;
@@ -87,7 +97,7 @@ fn write(
         let text = serde_json::to_string_pretty(grid)
             .map_err(|error| CommandError::environment(format!("The grid: {error}."), ""))?;
         Ok(format!("{text}\n"))
-    } else if !options.output.quiet {
+    } else if !options.output.quiet && !options.events.to_output() {
         let tables = report::terminal_grid(grid, &Style::of_standard_output());
         let page = directory.join(REPORT_FILE);
         Ok(format!("{tables}\nReport: {}\n", page.display()))

@@ -3,7 +3,7 @@
 use measure::recompute::Agreement;
 use proofload::WORKLOADS;
 
-use super::run::not_a_run;
+use super::outcome::not_a_run;
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;

@@ -16,6 +16,7 @@ mod reference_tests;
 mod run;
 mod search;
 mod study;
+mod watch;
 mod witness;
 
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use self::choice::choice;
 pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
 pub use doctor::DoctorOptions;
+pub use output::OutputOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
 pub use study::StudyOptions;
@@ -104,6 +106,10 @@ pub enum Command {
     /// Cases that the directory of the results holds from an earlier call, with the same settings,
     /// are not predicted again.
     Study(Box<StudyOptions>),
+    /// Show a run that goes on, in another terminal, by its run directory.
+    ///
+    /// 'q' leaves the view; nothing here stops the run. Without a terminal the state is printed once.
+    Attach(AttachOptions),
     /// Make the report of one run, or compare several.
     Report(ReportOptions),
     /// Recompute the verdict of runs from their samples, and find what was changed in them.
@@ -182,6 +188,7 @@ pub struct ManualOptions {
   proofload report runs/raid5 runs/raid10 --out compare.html
   proofload report runs/* --quiet --csv runs.csv
   proofload report runs/raid5 --fio-json raid5.json
+  proofload report runs/raid5 --markdown ticket.md
 
 Exit status:
     0  the report was written, whatever the verdict of the run is
@@ -200,6 +207,9 @@ pub struct ReportOptions {
     /// Also write the figures of one run in the shape of fio's JSON; '-' is standard output.
     #[arg(long, value_name = "FILE")]
     pub fio_json: Option<PathBuf>,
+    /// Also write a summary as Markdown, for tickets and wikis [without FILE: standard output].
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub markdown: Option<PathBuf>,
     /// Print no tables, only write the files.
     #[arg(long)]
     pub quiet: bool,
@@ -227,6 +237,17 @@ pub enum Listed {
     Disks,
     /// Published studies for `study`.
     Studies,
+}
+
+/// Options of `attach`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  proofload attach proofload-runs/exchange-2013-...
+  proofload attach out | cat")]
+pub struct AttachOptions {
+    /// The directory into which the run writes its results.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
 }
 
 /// Options of `show`.

@@ -8,6 +8,7 @@ use proofload::{Axis, Error, Find, Scenario};
 use super::choice::choice;
 use super::load::LoadOptions;
 use super::output::OutputOptions;
+use super::watch::EventOptions;
 
 /// Options of `predict`.
 #[derive(Args, Clone, Debug, Default)]
@@ -71,6 +72,8 @@ pub struct PredictOptions {
     /// Of a trace: write one row of each request with its response time; '-' is standard output.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub responses: Option<PathBuf>,
+    #[command(flatten)]
+    pub events: EventOptions,
     #[command(flatten)]
     pub output: OutputOptions,
 }

@@ -11,6 +11,7 @@ use workload::controller::Together;
 use super::load::LoadOptions;
 use super::output::OutputOptions;
 use super::search::SearchArgs;
+use super::watch::WatchOptions;
 use super::witness::WitnessArgs;
 use crate::print::notify;
 
@@ -122,10 +123,22 @@ pub struct RunOptions {
     #[command(flatten)]
     pub search: SearchArgs,
     #[command(flatten)]
+    pub watch: WatchOptions,
+    #[command(flatten)]
     pub output: OutputOptions,
 }
 
 impl RunOptions {
+    /// The storage under test as it was named.
+    pub fn storage_name(&self) -> String {
+        let places = self.on.iter().map(|place| place.display().to_string());
+        let places: Vec<String> = places.collect();
+        match places.is_empty() {
+            true => "the database server that was named".to_owned(),
+            false => places.join(", "),
+        }
+    }
+
     /// The workload with its settings.
     ///
     /// # Errors

@@ -29,6 +29,13 @@ impl IoFigures {
         self.per_second * self.average_bytes
     }
 
+    /// Mean number of these requests that were outstanding at a time, by Little's law: their rate times
+    /// their average latency; `None` without requests.
+    pub fn average_queue_depth(&self) -> Option<f64> {
+        let latency = self.latency?;
+        Some(self.per_second * latency.average_ms / 1e3)
+    }
+
     /// A figure by its metric; `None` when it was not measured.
     pub fn get(&self, metric: IoMetric) -> Option<f64> {
         match metric {
@@ -142,6 +149,24 @@ impl DatabaseFigures {
         }
     }
 
+    /// The share of the database reads in database reads and writes; `None` without either.
+    pub fn read_fraction(&self) -> Option<f64> {
+        let (reads, writes) = (self.reads.per_second, self.writes.per_second);
+        (reads + writes > 0.0).then(|| reads / (reads + writes))
+    }
+
+    /// All requests per second, of every stream.
+    pub fn all_per_second(&self) -> f64 {
+        let rates = Stream::ALL.map(|stream| self.stream(stream).per_second);
+        rates.iter().sum()
+    }
+
+    /// All bytes moved per second, of every stream.
+    pub fn all_bytes_per_second(&self) -> f64 {
+        let rates = Stream::ALL.map(|stream| self.stream(stream).bytes_per_second());
+        rates.iter().sum()
+    }
+
     /// The figures of a stream, to be changed.
     pub(crate) fn stream_mut(&mut self, stream: Stream) -> &mut IoFigures {
         match stream {
@@ -185,7 +210,7 @@ pub struct Throughput {
     /// Half-width of the 95 % confidence interval of `achieved_iops` by batch means; null when there
     /// were too few samples.
     pub achieved_half_width_iops: Option<f64>,
-    /// What the workload asks for; null when the test looks for the maximum.
+    /// What the workload asks for; null when no rate is asked for.
     pub target_iops: Option<f64>,
     /// `achieved_iops` / `target_iops`; null when there is no target.
     pub achieved_fraction: Option<f64>,

@@ -22,7 +22,7 @@ pub struct Measured<'a> {
     /// Length that was asked for, which decides between strict and lenient limits; `None` takes
     /// the measured length.
     pub planned_s: Option<f64>,
-    /// What the workload asks for; `None` when the test looks for the maximum.
+    /// What the workload asks for; `None` when no rate is asked for.
     pub target_iops: Option<f64>,
     /// Errors of storage and engine in any phase, checksum errors included: those that are listed.
     pub errors: &'a [ErrorRecord],

@@ -2,7 +2,7 @@
 
 use measure::metric::Metric;
 use measure::result::{
-    CounterSummary, DeviceResult, OperationResult, PhaseResult, RunResult, SteadyState,
+    CheckId, CounterSummary, DeviceResult, OperationResult, PhaseResult, RunResult, SteadyState,
     TuningResult, TuningStep,
 };
 use serde_json::json;

@@ -241,7 +241,7 @@ fn configuration(one: &CertifiedRun) -> Vec<Fact> {
         ),
     };
     let target = throughput.target_iops.map_or_else(
-        || "none: maximum load".to_owned(),
+        || "none".to_owned(),
         |target| format!("{} IOPS", figure(target)),
     );
     let client = one.run.contribution.words.client;

@@ -22,7 +22,7 @@ const WORTH_A_WORD: f64 = 0.01;
 const WRITTEN_AS_MULTIPLE: f64 = 10.0;
 
 /// What is compared of the storage.
-const OF_STORAGE: [Figure; 16] = [
+const OF_STORAGE: [Figure; 20] = [
     higher("transactional I/O", Unit::Iops, |run| {
         Some(run.throughput.achieved_iops)
     })
@@ -40,6 +40,9 @@ const OF_STORAGE: [Figure; 16] = [
     lower("database read, p99", Unit::Milliseconds, |run| {
         run.totals.reads.get(IoMetric::P99)
     }),
+    lower("database read, max", Unit::Milliseconds, |run| {
+        run.totals.reads.get(IoMetric::Max)
+    }),
     lower(
         "database read, worst database, average",
         Unit::Milliseconds,
@@ -52,12 +55,18 @@ const OF_STORAGE: [Figure; 16] = [
     lower("database write, p99", Unit::Milliseconds, |run| {
         run.totals.writes.get(IoMetric::P99)
     }),
+    lower("database write, max", Unit::Milliseconds, |run| {
+        run.totals.writes.get(IoMetric::Max)
+    }),
     lower("log write, average", Unit::Milliseconds, |run| {
         run.totals.log_writes.get(IoMetric::Average)
     })
     .within(|run| run.totals.log_writes.get(IoMetric::HalfWidth)),
     lower("log write, p99", Unit::Milliseconds, |run| {
         run.totals.log_writes.get(IoMetric::P99)
+    }),
+    lower("log write, max", Unit::Milliseconds, |run| {
+        run.totals.log_writes.get(IoMetric::Max)
     }),
     lower(
         "log write, worst database, average",
@@ -69,6 +78,9 @@ const OF_STORAGE: [Figure; 16] = [
     }),
     amount("database writes", Unit::Iops, |run| {
         run.totals.writes.get(IoMetric::Rate)
+    }),
+    amount("reads of all database I/O", Unit::Fraction, |run| {
+        run.totals.read_fraction()
     }),
     amount("log writes", Unit::Iops, |run| {
         run.totals.log_writes.get(IoMetric::Rate)
@@ -246,6 +258,22 @@ impl Value {
         self.value.unwrap_or(f64::NAN)
     }
 
+    /// The value with its confidence interval, where there is one.
+    fn text(self, unit: Unit) -> String {
+        let text = quantity(self.number(), unit);
+        let half_width = self.half_width.filter(|half| half.is_finite());
+        match half_width.filter(|_| self.number().is_finite()) {
+            None => text,
+            Some(half) if unit == Unit::Milliseconds => {
+                format!(
+                    "{text} \u{b1} {}",
+                    number::latency_beside(half, self.number())
+                )
+            }
+            Some(half) => format!("{text} \u{b1} {}", number::figure(half)),
+        }
+    }
+
     /// Whether the confidence intervals of both overlap.
     fn overlaps(self, other: Self) -> bool {
         let half_widths = self.half_width.zip(other.half_width);
@@ -269,7 +297,7 @@ pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
     let mut table = Table::new(heads(comparison, shown, "figure"));
     let mut add = |name, unit, better, values: Vec<Value>| {
         if is_known(&values) {
-            table.push(row(name, unit, better, &values, shown));
+            table.push(row(comparison, name, (unit, better), &values, shown));
         }
     };
     for figure in OF_STORAGE {
@@ -328,9 +356,9 @@ pub(super) fn is_known(values: &[Value]) -> bool {
 
 /// The values of all runs and their changes.
 pub(super) fn row(
+    comparison: &Comparison,
     name: &str,
-    unit: Unit,
-    better: Option<Better>,
+    (unit, better): (Unit, Option<Better>),
     values: &[Value],
     shown: Shown,
 ) -> Vec<Cell> {
@@ -338,9 +366,10 @@ pub(super) fn row(
     let base = values.first().copied().unwrap_or_default();
     for (index, value) in values.iter().enumerate() {
         if shown != Shown::Changes {
-            cells.push(Cell::new(quantity(value.number(), unit)));
+            cells.push(Cell::new(value.text(unit)));
         }
         if index > 0 && shown != Shown::Values {
+            let better = better.filter(|_| comparison.is_alike(index));
             cells.push(Cell::new(change(*value, base, better)));
         }
     }

@@ -1,5 +1,6 @@
 //! Several runs side by side: settings that differ, results, changes against the first run.
 
+mod alike;
 mod charts;
 mod figures;
 mod operations;
@@ -20,6 +21,8 @@ use crate::words::{capital, headline, target_text, workload_name};
 pub struct Comparison<'a> {
     runs: &'a [Run],
     names: Vec<String>,
+    /// What differs between the test of each run and that of the first.
+    differences: Vec<Vec<String>>,
 }
 
 impl<'a> Comparison<'a> {
@@ -40,7 +43,15 @@ impl<'a> Comparison<'a> {
                 }
             })
             .collect();
-        Self { runs, names }
+        let differences = runs.iter().map(|run| match runs.first() {
+            Some(base) => alike::differences(&run.result, &base.result),
+            None => Vec::new(),
+        });
+        Self {
+            runs,
+            names,
+            differences: differences.collect(),
+        }
     }
 
     /// The compared runs, the first of which is the reference.
@@ -84,6 +95,27 @@ impl<'a> Comparison<'a> {
             ]);
         }
         table
+    }
+
+    /// Whether a run had the load, the data and the length of the first: otherwise its figures are
+    /// neither better nor worse.
+    fn is_alike(&self, index: usize) -> bool {
+        self.differences.get(index).is_none_or(Vec::is_empty)
+    }
+
+    /// A sentence for each run whose test was not that of the first.
+    #[must_use]
+    pub fn unlike(&self) -> Vec<String> {
+        let all = self.names.iter().zip(&self.differences);
+        let unlike = all.filter(|(_, differences)| !differences.is_empty());
+        let sentence = |(name, differences): (&String, &Vec<String>)| {
+            format!(
+                "{name} was another test than the first run: {}. Its figures are therefore not called \
+                 better or worse.",
+                differences.join("; ")
+            )
+        };
+        unlike.map(sentence).collect()
     }
 
     /// What must be said with results of these workloads, once.

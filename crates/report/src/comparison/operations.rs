@@ -22,7 +22,13 @@ pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
             if is_known(&values) {
                 let title = format!("{name}, {}", metric.label());
                 let unit = metric.unit();
-                table.push(row(&title, unit, Some(Better::Lower), &values, shown));
+                table.push(row(
+                    comparison,
+                    &title,
+                    (unit, Some(Better::Lower)),
+                    &values,
+                    shown,
+                ));
             }
         }
     }

@@ -95,9 +95,10 @@ pub fn html_comparison(runs: &[Run]) -> String {
             p.quiet { "All other settings are the same in all runs." }
         }
         h2 { "Results" }
+        @for sentence in comparison.unlike() { p.caution { (sentence) } }
         (tables::table(&comparison.figures_table(Shown::Both)))
         p.quiet { "Changes are against " (comparison.names().first().map_or("", String::as_str))
-            ", the first run." }
+            ", the first run; \u{b1} is the 95 % confidence interval." }
         @if !operations.is_empty() {
             h2 { (comparison.operations_title()) }
             (tables::table(&operations))

@@ -7,7 +7,7 @@ use measure::result::{CheckId, RunKind, RunResult};
 
 use crate::number::{
     ABSENT, bounded, bytes, count, counted, duration, figure, in_column, latency, latency_beside,
-    latency_or_absent, percent,
+    latency_or_absent, percent, quantity,
 };
 use crate::run::Run;
 use crate::tone::Tone;
@@ -50,7 +50,7 @@ pub(super) fn tiles(run: &Run) -> Markup {
     let target = match (throughput.target_iops, throughput.achieved_fraction) {
         (Some(target), Some(share)) => share_of_target(share, target),
         (Some(target), None) => format!("target {}", bounded(target, Unit::Iops)),
-        _ => "no target: maximum load".to_string(),
+        _ => "no target".to_string(),
     };
     let samples = match result.samples.count {
         0 => "no samples".to_string(),
@@ -82,10 +82,20 @@ pub(super) fn tiles(run: &Run) -> Markup {
                 (tile("Transactional I/O", &figure(throughput.achieved_iops), "IOPS", &target))
                 (tile("Database read latency, average", &read.0, "", &read.1))
                 (tile("Log write latency, average", &log.0, "", &log.1))
+                (tile("All I/O", &figure(result.totals.all_per_second()), "IOPS", &all_io(result)))
                 (tile("Measured phase", &duration(result.duration_s), "", &samples))
                 (tile("Databases", &count(result.databases.len() as u64), "", &sizes(run)))
             }
         }
+    }
+}
+
+/// What all requests move, and the share of reads in database I/O.
+fn all_io(result: &RunResult) -> String {
+    let moved = quantity(result.totals.all_bytes_per_second(), Unit::BytesPerSecond);
+    match result.totals.read_fraction() {
+        Some(share) => format!("{moved}; database I/O {} % reads", percent(share)),
+        None => moved,
     }
 }
 

@@ -69,7 +69,7 @@ pub fn devices_table(result: &RunResult) -> Table {
     table
 }
 
-/// Model, kind, size and scheduler, so far as the kernel knows them.
+/// Model, firmware, kind, size and scheduler, so far as the kernel knows them.
 fn describe(device: &DeviceResult) -> String {
     let kind = match device.rotational {
         Some(true) => "rotational",
@@ -86,7 +86,12 @@ fn describe(device: &DeviceResult) -> String {
     } else {
         format!("scheduler {}", device.scheduler)
     };
-    let parts = [device.model.as_str(), kind, &size, &scheduler];
+    let firmware = if device.firmware.is_empty() {
+        String::new()
+    } else {
+        format!("firmware {}", device.firmware)
+    };
+    let parts = [device.model.as_str(), &firmware, kind, &size, &scheduler];
     parts
         .into_iter()
         .filter(|part| !part.trim().is_empty())
@@ -98,6 +103,23 @@ fn describe(device: &DeviceResult) -> String {
 mod tests {
     use super::*;
     use measure::result::CounterSummary;
+
+    #[test]
+    fn a_device_is_described_by_model_and_firmware() {
+        let mut result = RunResult::default();
+        result.host.devices = vec![DeviceResult {
+            model: "Maker Model".to_owned(),
+            firmware: "GXA7401Q".to_owned(),
+            scheduler: "none".to_owned(),
+            rotational: Some(false),
+            size_bytes: 1 << 40,
+            ..DeviceResult::default()
+        }];
+        assert_eq!(
+            devices_table(&result).rows[0][1].text,
+            "Maker Model, firmware GXA7401Q, non-rotational, 1 TiB, scheduler none"
+        );
+    }
 
     #[test]
     fn the_largest_of_a_time_has_no_average() {

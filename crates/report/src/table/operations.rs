@@ -62,18 +62,42 @@ pub fn traffic_table(result: &RunResult) -> Table {
     ];
     let mut heads = vec![Column::text("type")];
     heads.extend(SHOWN.map(Column::io));
+    heads.push(Column::number("queue depth", ""));
     heads.push(Column::io(IoMetric::Errors));
     let mut table = Table::new(heads);
+    let mut errors = 0;
     for stream in Stream::ALL {
         let figures = result.totals.stream(stream);
         if figures.count > 0 || figures.errors > 0 {
             let mut row = vec![Cell::new(stream_name(result, stream))];
             row.extend(SHOWN.map(|metric| Cell::io(figures, metric)));
+            row.push(Cell::figure(figures.average_queue_depth()));
             row.push(Cell::io(figures, IoMetric::Errors).notable_when(figures.errors > 0));
             table.push(row);
+            errors += figures.errors;
         }
     }
+    if table.rows.len() > 1 {
+        table.sums = traffic_sums(result, &SHOWN, errors);
+    }
     table.without_empty_columns()
+}
+
+/// All types together: what adds up. Latencies of different types have no common meaning.
+fn traffic_sums(result: &RunResult, shown: &[IoMetric], errors: u64) -> Vec<Cell> {
+    let totals = &result.totals;
+    let (rate, bytes) = (totals.all_per_second(), totals.all_bytes_per_second());
+    let mut sums = vec![Cell::new("all")];
+    sums.extend(shown.iter().map(|metric| match metric {
+        IoMetric::Rate => Cell::of(rate, metric.unit()),
+        IoMetric::Throughput => Cell::of(bytes, metric.unit()),
+        IoMetric::AverageBytes => Cell::of((rate > 0.0).then(|| bytes / rate), metric.unit()),
+        _ => Cell::new(""),
+    }));
+    let depths = Stream::ALL.map(|stream| totals.stream(stream).average_queue_depth());
+    sums.push(Cell::figure(depths.iter().flatten().sum::<f64>()));
+    sums.push(Cell::count(errors).notable_when(errors > 0));
+    sums
 }
 
 /// The phases of the run.

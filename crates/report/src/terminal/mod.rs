@@ -18,7 +18,7 @@ use crate::advice::advice;
 use crate::comparison::{Comparison, Shown};
 use crate::document::Document;
 use crate::grid;
-use crate::number::{bytes, count, counted, duration, figure, in_column, limit, quantity};
+use crate::number::{bytes, count, counted, duration, figure, in_column, limit, percent, quantity};
 use crate::run::Run;
 use crate::table::{
     Detail, Table, checks_table, databases_table, demerit_table, error_counts_table,
@@ -45,7 +45,10 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     let mut text = Text::new(style);
     let own = &run.contribution;
     text.verdict(&headline(run), Tone::of_verdict(result.verdict));
-    facts(&mut text, run);
+    text.line(&facts(run).join("; "));
+    if let Some(reason) = &run.result.host.io_driver_reason {
+        text.item("I/O driver:", &format!("not io_uring: {reason}"), None);
+    }
     if !result.checks.is_empty() {
         let few = result.checks.len() <= MOST_CHECKS;
         let table = if few {
@@ -179,6 +182,9 @@ pub fn terminal_comparison(runs: &[Run], style: &Style) -> String {
     } else {
         text.table(&settings);
     }
+    for sentence in comparison.unlike() {
+        text.item("note:", &sentence, Some(Tone::Open));
+    }
     changes(&mut text, "Results", runs, |shown| {
         comparison.figures_table(shown)
     });
@@ -269,7 +275,8 @@ pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
     text.finish()
 }
 
-fn facts(text: &mut Text, run: &Run) {
+/// What was run on what, for how long, and the rates that were reached.
+pub(crate) fn facts(run: &Run) -> Vec<String> {
     let result = &run.result;
     let mut facts = vec![format!(
         "{} on {}",
@@ -292,8 +299,7 @@ fn facts(text: &mut Text, run: &Run) {
             facts.push("nothing was measured".to_owned());
         }
         facts.extend(run.contribution.tiles.iter().map(tile));
-        text.line(&facts.join("; "));
-        return;
+        return facts;
     }
     let throughput = &result.throughput;
     let tiles = run.contribution.tiles.iter();
@@ -307,6 +313,7 @@ fn facts(text: &mut Text, run: &Run) {
     });
     let achieved = quantity(throughput.achieved_iops, Unit::Iops);
     facts.push(format!("achieved {achieved}{half}{target}"));
+    facts.extend(all_io(result));
     if let Some(threads) = throughput.threads {
         facts.push(match result.trace {
             Some(_) => format!("{} outstanding", count(threads)),
@@ -314,10 +321,22 @@ fn facts(text: &mut Text, run: &Run) {
         });
     }
     facts.extend(io_driver(&result.host).map(|name| format!("I/O driver {name}")));
-    text.line(&facts.join("; "));
-    if let Some(reason) = &result.host.io_driver_reason {
-        text.item("I/O driver:", &format!("not io_uring: {reason}"), None);
-    }
+    facts
+}
+
+/// All requests, what they move, and the share of reads: `all I/O 950 IOPS, 31.0 MiB/s, database I/O
+/// 61.2 % reads`.
+fn all_io(result: &RunResult) -> Option<String> {
+    let totals = &result.totals;
+    let share = totals.read_fraction()?;
+    (result.trace.is_none()).then(|| {
+        format!(
+            "all I/O {}, {}, database I/O {} % reads",
+            quantity(totals.all_per_second(), Unit::Iops),
+            quantity(totals.all_bytes_per_second(), Unit::BytesPerSecond),
+            percent(share)
+        )
+    })
 }
 
 /// A figure of the workload with its name: `228 business transactions/s`.

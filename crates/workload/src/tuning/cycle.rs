@@ -229,6 +229,8 @@ impl Cycle {
                 hung_after_s: None,
                 interrupted: false,
                 must_be_steady: None,
+                // A load that is looked for is one of the performance test.
+                tests: &[],
             },
         );
         // Errors are counted by the run, which they end when there are too many.
