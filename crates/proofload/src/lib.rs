@@ -7,6 +7,7 @@
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
 //! - `database_file` (with `host`) examines, prints and recovers database files.
+//! - [`jetstress`] makes profiles of Microsoft's Jetstress configurations; `init` (with `host`) those of a dialogue.
 //! - [`documents`] are the profiles, arrays, disks and studies that are built in, and those in files.
 //! - [`verify`] recomputes a run from the samples in its directory.
 //! - Runs, predictions, replays, sweeps and studies each have a `Prepared`: `new` checks everything and writes
@@ -26,6 +27,9 @@ pub mod crashtest;
 #[cfg(feature = "host")]
 pub mod database_file;
 pub mod documents;
+#[cfg(feature = "host")]
+pub mod init;
+pub mod jetstress;
 pub mod options;
 pub mod predict;
 #[cfg(feature = "host")]
@@ -40,6 +44,8 @@ pub mod verify;
 pub mod workloads;
 
 mod files;
+#[cfg(feature = "host")]
+mod results_place;
 mod scenario;
 mod setting;
 mod workers;

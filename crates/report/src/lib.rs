@@ -19,6 +19,7 @@
 //! - [`Certificate`] is for signature: HTML and PDF of the answer, the figures that decided and the hashes.
 //! - [`progress`] puts what happens meanwhile into lines.
 //! - [`verification_text`] and [`verification_json`] say what came of recomputing a run.
+//! - [`write_jetstress_report`] writes a run in the layout of Jetstress's reports, for scripts that read those.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
@@ -29,6 +30,7 @@ mod document;
 mod files;
 mod fio;
 mod grid;
+mod jetstress;
 mod launch;
 pub mod limits;
 pub mod page;
@@ -49,6 +51,7 @@ pub use files::{
 };
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};
+pub use jetstress::{Layout, NoJetstressReport, Part, jetstress_layouts, write_jetstress_report};
 pub use launch::{launch_document, not_launched_document};
 pub use measure::display::{number, tone};
 pub use page::{html, html_comparison, html_document, html_grid};

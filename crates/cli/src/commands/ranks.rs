@@ -39,7 +39,9 @@ pub fn run(
 }
 
 fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, CommandError>, RankError> {
-    let prepared = Prepared::new(peers, &options.scenario()?, &options.storage()?)?;
+    let legacy = options.legacy()?;
+    let scenario = options.scenario(legacy.as_ref())?;
+    let prepared = Prepared::new(peers, &scenario, &options.storage(legacy.as_ref())?)?;
     let quiet = options.output.quiet || !prepared.is_first();
     if options.dry_run {
         return match prepared.is_first() {

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use measure::run_directory::REPORT_FILE;
-use report::{Run, Style};
+use report::{NoJetstressReport, Run, Style};
 
 use super::run::{NAME_A_RUN, not_a_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ReportOptions;
-use crate::print::print;
+use crate::print::{notify, print};
 
 /// Name of the file that compares runs when no other is given.
 const COMPARISON_FILE: &str = "comparison.html";
@@ -60,10 +60,34 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
     if let (Some(path), [run]) = (&options.fio_json, runs.as_slice()) {
         write(path, "--fio-json", &format!("{}\n", report::fio_json(run)))?;
     }
+    if options.jetstress_report {
+        for (run, path) in runs.iter().zip(&options.runs) {
+            jetstress_report(
+                run,
+                &directory_of(path),
+                options.quiet || to_output.contains(&true),
+            )?;
+        }
+    }
     if !options.quiet && !to_output.contains(&true) {
         print(&format!("{tables}\nReport: {}\n", path.display()))?;
     }
     Ok(ExitStatus::Pass)
+}
+
+/// Writes a run in the layout of Jetstress's reports, and notes where.
+pub fn jetstress_report(run: &Run, directory: &Path, quiet: bool) -> Result<(), CommandError> {
+    let written = report::write_jetstress_report(run, directory).map_err(|error| match error {
+        NoJetstressReport::Write(_) => CommandError::environment(
+            error.to_string(),
+            "Make the directory of the run writable, or copy it to where you may write.",
+        ),
+        _ => CommandError::usage(error.to_string(), "Leave out --jetstress-report."),
+    })?;
+    for path in written.iter().filter(|_| !quiet) {
+        notify(&format!("In the layout of Jetstress: {}", path.display()));
+    }
+    Ok(())
 }
 
 /// Writes a file that the user named with `option`.

@@ -9,7 +9,9 @@ use proofload::run::Prepared;
 use report::{ReportError, Run, Style};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::report::jetstress_report;
 use crate::answer::print_answer;
+use crate::diagnostics;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
@@ -25,9 +27,15 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
         Ok(None) => {}
         joined => return super::ranks::run(options, joined),
     }
-    let prepared = Prepared::new(&options.scenario()?, &options.storage()?)?;
+    let legacy = options.legacy()?;
+    let scenario = options.scenario(legacy.as_ref())?;
+    let prepared = Prepared::new(&scenario, &options.storage(legacy.as_ref())?)?;
+    let translation = legacy.map_or_else(String::new, |legacy| legacy.to_string());
     if options.dry_run {
-        return print(&prepared.describe()?);
+        return print(&format!("{translation}{}", prepared.describe()?));
+    }
+    if !translation.is_empty() && !options.output.quiet {
+        notify(translation.trim_end());
     }
     if let Some(sample_warning) = prepared.sample_warning().filter(|_| !options.output.quiet) {
         notify(sample_warning.trim_end());
@@ -36,7 +44,23 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
         notify(prepared.schedule()?.trim_end());
     }
     let outcome = prepared.run(live::view(options.output.quiet), &stop_on_signals()?)?;
-    report_outcome(&outcome, options.output.json, options.output.quiet)
+    let status = report_outcome(&outcome, options.output.json, options.output.quiet)?;
+    if options.jetstress_report {
+        jetstress_report_of(&outcome, options.output.quiet);
+    }
+    Ok(status)
+}
+
+/// Writes the result in the layout of Jetstress's reports. The verdict is the exit status, also where this
+/// cannot be done.
+fn jetstress_report_of(outcome: &Outcome, quiet: bool) {
+    let Some(directory) = outcome.directory.as_deref() else {
+        return;
+    };
+    let written = whole_run(directory).map(|run| jetstress_report(&run, directory, quiet));
+    if let Some(Err(error)) = written {
+        diagnostics::print(&error);
+    }
 }
 
 /// Lets the process open as many files as it is allowed to. Each file of a database takes two
