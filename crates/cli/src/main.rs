@@ -7,6 +7,7 @@ mod error;
 mod exit;
 mod interrupt;
 mod live;
+mod new_file;
 mod options;
 mod password;
 mod print;
@@ -48,6 +49,8 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
         Command::List(options) => commands::list(&options),
         Command::Show(options) => commands::show(&options),
         Command::Doctor(options) => commands::doctor(&options),
+        Command::Init => commands::init(),
+        Command::Import(options) => commands::import(&options),
         Command::Crashtest(options) => commands::crashtest(&options),
         Command::Edb { command } => commands::edb(&command),
         Command::Completions { shell } => commands::completions(shell),

@@ -6,7 +6,7 @@
 //! fixed seed.
 //!
 //! - [`database`]: pages, whole database files with their catalog, log files and log records.
-//! - [`texts`]: profiles, arrays, traces and results.
+//! - [`texts`]: profiles, configurations of Jetstress, arrays, traces and results.
 //! - [`witness_messages`]: what peers send to a witness, or a witness sends.
 
 pub mod database;
@@ -23,7 +23,7 @@ pub struct Target {
 }
 
 /// Every target, as `fuzz/fuzz_targets` and the test of the corpus have them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target {
         name: "page",
         run: database::page,
@@ -43,6 +43,10 @@ pub const TARGETS: [Target; 9] = [
     Target {
         name: "profile",
         run: texts::profile,
+    },
+    Target {
+        name: "jetstress",
+        run: texts::jetstress,
     },
     Target {
         name: "array",

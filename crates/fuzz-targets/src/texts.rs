@@ -1,4 +1,4 @@
-//! Targets that read texts: profiles, arrays, traces and results.
+//! Targets that read texts: profiles, configurations of Jetstress, arrays, traces and results.
 
 use array::description::Description;
 use config::Source;
@@ -15,6 +15,15 @@ pub fn profile(bytes: &[u8]) {
         let _ = WORKLOADS
             .read(&[Source::file("profile.toml", text)])
             .map_err(|error| error.to_string());
+    }
+}
+
+/// Makes a profile of a configuration of Jetstress. One that is made is accepted as a profile.
+pub fn jetstress(bytes: &[u8]) {
+    let imported = proofload::jetstress::import("JetstressConfig.xml", bytes);
+    if let Ok(imported) = imported {
+        let read = WORKLOADS.read(&[Source::file("profile.toml", &imported.profile)]);
+        assert!(read.is_ok(), "{}", imported.profile);
     }
 }
 

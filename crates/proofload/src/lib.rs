@@ -8,6 +8,7 @@
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
 //! - `doctor` (with `host`) examines places before a test: what will distort it, and what to change.
 //! - `database_file` (with `host`) examines, prints and recovers database files.
+//! - [`jetstress`] makes profiles of Microsoft's Jetstress configurations; `init` (with `host`) those of a dialogue.
 //! - [`documents`] are the profiles, arrays, disks and studies that are built in, and those in files.
 //! - [`verify`] recomputes a run from the samples in its directory.
 //! - Runs, predictions, replays, sweeps and studies each have a `Prepared`: `new` checks everything and writes
@@ -29,6 +30,9 @@ pub mod database_file;
 #[cfg(feature = "host")]
 pub mod doctor;
 pub mod documents;
+#[cfg(feature = "host")]
+pub mod init;
+pub mod jetstress;
 pub mod options;
 pub mod predict;
 #[cfg(feature = "host")]
@@ -44,6 +48,8 @@ pub mod workloads;
 
 mod files;
 mod load_search;
+#[cfg(feature = "host")]
+mod results_place;
 mod scenario;
 mod setting;
 mod workers;

@@ -1,11 +1,12 @@
 //! From a scenario to the profile that is run.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use config::Source;
 use workload::{LoadOption, LoadOptions, Profile, Workload};
 
+use crate::jetstress::looks_like_xml;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Value};
@@ -20,7 +21,14 @@ pub fn find(scenario: &Scenario) -> Result<Source, Error> {
     if let Some(profile) = registry.bundled(workload) {
         return Ok(Source::file(profile.name, profile.toml));
     }
-    match scenario.files.read_text(workload) {
+    let text = scenario.files.read_text(workload);
+    if is_configuration_of_jetstress(scenario, &text) {
+        return Err(Error::usage(
+            format!("{workload} is XML, as configurations of Jetstress are, and no profile."),
+            format!("Make a profile of it: proofload import {workload} --out profile.toml"),
+        ));
+    }
+    match text {
         Ok(text) => Ok(Source::file(workload, &text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(unknown(registry, workload)),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Error::usage(
@@ -31,6 +39,20 @@ pub fn find(scenario: &Scenario) -> Result<Source, Error> {
             format!("The profile {workload} cannot be read: {error}."),
             "Give the path of a readable TOML file, or a name from 'proofload list'.",
         )),
+    }
+}
+
+/// Whether the file of the workload is XML, also in an encoding that is no text here.
+fn is_configuration_of_jetstress(scenario: &Scenario, text: &io::Result<String>) -> bool {
+    match text {
+        Ok(text) => looks_like_xml(text.as_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            let file = scenario.files.open(Path::new(&scenario.workload));
+            let mut begin = Vec::new();
+            let read = file.and_then(|file| file.take(64).read_to_end(&mut begin));
+            read.is_ok() && looks_like_xml(&begin)
+        }
+        Err(_) => false,
     }
 }
 

@@ -20,6 +20,7 @@
 //! - [`progress`] puts what happens meanwhile into lines.
 //! - [`verification_text`] and [`verification_json`] say what came of recomputing a run.
 //! - [`markdown()`] and [`markdown_comparison`] are summaries for tickets and wikis.
+//! - [`write_jetstress_report`] writes a run in the layout of Jetstress's reports, for scripts that read those.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
@@ -30,6 +31,7 @@ mod document;
 mod files;
 mod fio;
 mod grid;
+mod jetstress;
 mod launch;
 pub mod limits;
 mod markdown;
@@ -51,6 +53,7 @@ pub use files::{
 };
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};
+pub use jetstress::{Layout, NoJetstressReport, Part, jetstress_layouts, write_jetstress_report};
 pub use launch::{launch_document, not_launched_document};
 pub use markdown::{markdown, markdown_comparison};
 pub use measure::display::{number, tone};

@@ -56,7 +56,7 @@ pub fn report_outcome(
 }
 
 /// The run in a directory; `None`, with a message, when its files cannot be read.
-fn whole_run(directory: &Path) -> Option<Run> {
+pub fn whole_run(directory: &Path) -> Option<Run> {
     let run = report::load_run(directory);
     run.map_err(|error| notify(&format!("The results are unreadable: {error}.")))
         .ok()

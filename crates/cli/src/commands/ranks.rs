@@ -40,8 +40,10 @@ pub fn run(
 }
 
 fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, CommandError>, RankError> {
-    let scenario = options.scenario()?;
-    let prepared = Prepared::new(peers, &scenario, &options.storage(&scenario)?)?;
+    let legacy = options.legacy()?;
+    let scenario = options.scenario(legacy.as_ref())?;
+    let storage = options.storage(&scenario, legacy.as_ref())?;
+    let prepared = Prepared::new(peers, &scenario, &storage)?;
     let quiet = options.output.quiet || !prepared.is_first();
     if options.dry_run {
         return match prepared.is_first() {

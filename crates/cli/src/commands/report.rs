@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use measure::run_directory::REPORT_FILE;
-use report::{Run, Style};
+use report::{NoJetstressReport, Run, Style};
 
 use super::outcome::{NAME_A_RUN, not_a_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ReportOptions;
-use crate::print::print;
+use crate::print::{notify, print};
 
 /// Name of the file that compares runs when no other is given.
 const COMPARISON_FILE: &str = "comparison.html";
@@ -66,6 +66,12 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
         };
         write(path, "--markdown", &text)?;
     }
+    if options.jetstress_report {
+        for (run, path) in runs.iter().zip(&options.runs) {
+            let quiet = options.quiet || !to_output.is_empty();
+            jetstress_report(run, &directory_of(path), quiet)?;
+        }
+    }
     if !options.quiet && to_output.is_empty() {
         print(&format!("{tables}\nReport: {}\n", path.display()))?;
     }
@@ -84,6 +90,21 @@ fn to_output(options: &ReportOptions) -> Vec<&'static str> {
         .into_iter()
         .filter(|(_, path)| path.as_deref() == output);
     to_output.map(|(option, _)| option).collect()
+}
+
+/// Writes a run in the layout of Jetstress's reports, and notes where.
+pub fn jetstress_report(run: &Run, directory: &Path, quiet: bool) -> Result<(), CommandError> {
+    let written = report::write_jetstress_report(run, directory).map_err(|error| match error {
+        NoJetstressReport::Write(_) => CommandError::environment(
+            error.to_string(),
+            "Make the directory of the run writable, or copy it to where you may write.",
+        ),
+        _ => CommandError::usage(error.to_string(), "Leave out --jetstress-report."),
+    })?;
+    for path in written.iter().filter(|_| !quiet) {
+        notify(&format!("In the layout of Jetstress: {}", path.display()));
+    }
+    Ok(())
 }
 
 /// Writes a file that the user named with `option`.

@@ -1,10 +1,13 @@
 //! `proofload run`.
 
+use proofload::Outcome;
 use proofload::run::Prepared;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::outcome::report_outcome;
+use super::outcome::{report_outcome, whole_run};
+use super::report::jetstress_report;
 use super::watched::watched;
+use crate::diagnostics;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
@@ -20,10 +23,16 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
         Ok(None) => {}
         joined => return super::ranks::run(options, joined),
     }
-    let scenario = options.scenario()?;
-    let prepared = Prepared::new(&scenario, &options.storage(&scenario)?)?;
+    let legacy = options.legacy()?;
+    let scenario = options.scenario(legacy.as_ref())?;
+    let storage = options.storage(&scenario, legacy.as_ref())?;
+    let prepared = Prepared::new(&scenario, &storage)?;
+    let translation = legacy.map_or_else(String::new, |legacy| legacy.to_string());
     if options.dry_run {
-        return print(&prepared.describe()?);
+        return print(&format!("{translation}{}", prepared.describe()?));
+    }
+    if !translation.is_empty() && !options.output.quiet {
+        notify(translation.trim_end());
     }
     if let Some(sample_warning) = prepared.sample_warning().filter(|_| !options.output.quiet) {
         notify(sample_warning.trim_end());
@@ -40,7 +49,23 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
         || live::view(quiet),
         |observer| prepared.run(observer, &stop),
     )?;
-    report_outcome(&outcome, json, quiet || options.watch.events.to_output())
+    let status = report_outcome(&outcome, json, quiet || options.watch.events.to_output())?;
+    if options.jetstress_report {
+        jetstress_report_of(&outcome, quiet);
+    }
+    Ok(status)
+}
+
+/// Writes the result in the layout of Jetstress's reports. The verdict is the exit status, also where this
+/// cannot be done.
+fn jetstress_report_of(outcome: &Outcome, quiet: bool) {
+    let Some(directory) = outcome.directory.as_deref() else {
+        return;
+    };
+    let written = whole_run(directory).map(|run| jetstress_report(&run, directory, quiet));
+    if let Some(Err(error)) = written {
+        diagnostics::print(&error);
+    }
 }
 
 /// Lets the process open as many files as it is allowed to. Each file of a database takes two

@@ -8,6 +8,7 @@ mod certificate;
 mod choice;
 mod crashtest;
 mod doctor;
+mod import;
 mod load;
 mod output;
 mod predict;
@@ -30,6 +31,7 @@ use self::choice::choice;
 pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
 pub use doctor::DoctorOptions;
+pub use import::ImportOptions;
 pub use output::OutputOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
@@ -135,6 +137,24 @@ pub enum Command {
     /// Reads a file without a name, or the block device; nothing is left behind, and a place that a run uses
     /// is named and left alone. With --mpi: checks how the processes of a run on several hosts were launched.
     Doctor(DoctorOptions),
+    /// Ask what the storage shall carry, inspect it, and write a profile with the command that runs it.
+    ///
+    /// Questions go to standard error, answers come from standard input, a line each; the command is printed
+    /// on standard output. Nothing is written before the last answer.
+    #[command(after_help = "Examples:
+  proofload init
+  printf 'exchange-2013\n/mnt/a\n' | proofload init     (ends with status 2: answers are missing)
+
+Exit status:
+    0  the profile was written
+    2  usage: the answers ended before the last question
+    3  environment: the profile cannot be written")]
+    Init,
+    /// Make a profile of a configuration of Microsoft's Jetstress 2007, 2010 or 2013.
+    ///
+    /// The profile goes to standard output or a file; what was kept, changed and of no use is listed on
+    /// standard error, with the command that runs it.
+    Import(ImportOptions),
     /// Examine database files.
     #[command(after_help = "Examples:
   proofload edb info /mnt/a/mail-001/mail-001.edb
@@ -189,6 +209,7 @@ pub struct ManualOptions {
   proofload report runs/* --quiet --csv runs.csv
   proofload report runs/raid5 --fio-json raid5.json
   proofload report runs/raid5 --markdown ticket.md
+  proofload report runs/raid5 --jetstress-report
 
 Exit status:
     0  the report was written, whatever the verdict of the run is
@@ -210,6 +231,10 @@ pub struct ReportOptions {
     /// Also write a summary as Markdown, for tickets and wikis [without FILE: standard output].
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub markdown: Option<PathBuf>,
+    /// Also write each run into its directory in the layout of Jetstress's reports (HTML and XML, for
+    /// scripts that read those).
+    #[arg(long)]
+    pub jetstress_report: bool,
     /// Print no tables, only write the files.
     #[arg(long)]
     pub quiet: bool,

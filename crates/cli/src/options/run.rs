@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use config::{ByteSize, TimeSpan};
+use proofload::jetstress::legacy::{self, LegacyRun};
 use proofload::{Error, Key, Scenario, Setting, Value};
 use workload::controller::Together;
 
@@ -43,16 +44,19 @@ const RANK_TIMEOUT: Duration = Duration::from_secs(10);
     proofload run brokerage --database postgres://me@localhost/postgres --target-size 20GB
   Four hosts at once, with a program that was built for MPI; {rank} and {host} in paths differ:
     mpirun -n 4 --hostfile hosts proofload run exchange-2013 --on '/mnt/{host}' --out result
+  The command line of Jetstress.exe 2003/2004, on a database in the current directory:
+    proofload run legacy2003 -- -l /mnt/log -n 0 -b 64 -t 18 -i 15 -r 35 -d 5 -z 93 -a -q 7200
   A raw block device, whose contents are lost:
     proofload run exchange-2013 --on /dev/disk/by-id/nvme-X --databases 1 --erase-device")]
 pub struct RunOptions {
-    /// A bundled profile (see `proofload list`), or the path of a profile file.
+    /// A bundled profile (see `proofload list`), the path of a profile file, or legacy2003 with the
+    /// switches of Jetstress 2003/2004.
     #[arg(value_name = "WORKLOAD", default_value = "exchange-2013")]
     pub workload: String,
 
     /// Directories or block devices for the databases, distributed in turn.
     #[arg(long, value_name = "DIR", value_delimiter = ',')]
-    #[arg(required_unless_present = "database", help_heading = "Where")]
+    #[arg(required_unless_present_any = ["database", "legacy"], help_heading = "Where")]
     pub on: Vec<PathBuf>,
     /// Directories or block devices for the logs [default: beside the databases].
     #[arg(
@@ -116,6 +120,15 @@ pub struct RunOptions {
     #[arg(long, value_name = "TIME", value_parser = TimeSpan::parse, help_heading = "Where")]
     pub rank_timeout: Option<TimeSpan>,
 
+    /// Also write the result into its directory in the layout of Jetstress's reports (HTML and XML, for
+    /// scripts that read those).
+    #[arg(long, help_heading = "Output")]
+    pub jetstress_report: bool,
+    /// With legacy2003: the switches of Jetstress.exe 2003/2004. Databases lie in the current directory,
+    /// or in that of --on.
+    #[arg(last = true, value_name = "SWITCHES", allow_hyphen_values = true)]
+    pub legacy: Vec<String>,
+
     #[command(flatten)]
     pub witness: WitnessArgs,
     #[command(flatten)]
@@ -133,18 +146,46 @@ impl RunOptions {
     pub fn storage_name(&self) -> String {
         let places = self.on.iter().map(|place| place.display().to_string());
         let places: Vec<String> = places.collect();
-        match places.is_empty() {
-            true => "the database server that was named".to_owned(),
-            false => places.join(", "),
+        match (places.is_empty(), &self.database) {
+            (true, Some(_)) => "the database server that was named".to_owned(),
+            (true, None) => "the current directory".to_owned(),
+            (false, _) => places.join(", "),
         }
+    }
+
+    /// The command line of Jetstress 2003/2004, if that is what is to be run.
+    ///
+    /// # Errors
+    /// Switches that it does not have, or that come with another workload.
+    pub fn legacy(&self) -> Result<Option<LegacyRun>, Error> {
+        if self.workload == legacy::NAME {
+            return legacy::translate(&self.legacy).map(Some);
+        }
+        if self.legacy.is_empty() {
+            return Ok(None);
+        }
+        Err(Error::usage(
+            format!(
+                "{} takes no switches of Jetstress behind --.",
+                self.workload
+            ),
+            format!(
+                "Give the options of 'proofload run --help', or run {}.",
+                legacy::NAME
+            ),
+        ))
     }
 
     /// The workload with its settings.
     ///
     /// # Errors
     /// A `--set` without a value.
-    pub fn scenario(&self) -> Result<Scenario, Error> {
-        let mut scenario = self.load.scenario(&self.workload, &self.output)?;
+    pub fn scenario(&self, legacy: Option<&LegacyRun>) -> Result<Scenario, Error> {
+        let workload = legacy.map_or(self.workload.as_str(), |_| legacy::PROFILE);
+        let mut scenario = self.load.scenario(workload, &self.output)?;
+        if let Some(legacy) = legacy {
+            legacy.apply(&mut scenario, &self.on)?;
+        }
         if let Some(test) = &self.test {
             if test == STRESS && self.load.duration.is_none() {
                 let setting = Setting::at("run.duration", LENGTH_OF_STRESS_TEST);
@@ -169,8 +210,12 @@ impl RunOptions {
     ///
     /// # Errors
     /// The secret of the witness cannot be read.
-    pub fn storage(&self, scenario: &Scenario) -> Result<proofload::RunOptions, Error> {
-        Ok(proofload::RunOptions {
+    pub fn storage(
+        &self,
+        scenario: &Scenario,
+        legacy: Option<&LegacyRun>,
+    ) -> Result<proofload::RunOptions, Error> {
+        let mut options = proofload::RunOptions {
             on: self.on.clone(),
             log_on: self.log_on.clone(),
             database: self.database.clone(),
@@ -185,6 +230,10 @@ impl RunOptions {
             capacity_percent: self.search.options().capacity_percent(scenario),
             notify: (!self.output.quiet).then_some(notify),
             witness: self.witness.read()?,
-        })
+        };
+        if let Some(legacy) = legacy {
+            legacy.apply_to_storage(&mut options)?;
+        }
+        Ok(options)
     }
 }

@@ -216,9 +216,13 @@ impl Ended {
     /// Runs a command to its end.
     pub fn of(command: &mut Command) -> Self {
         let line = format!("{command:?}");
-        let output = command.output().expect("the program starts");
+        Self::of_output(&line, command.output().expect("the program starts"))
+    }
+
+    /// What a command has left that ended; `line` is what messages call it.
+    pub fn of_output(line: &str, output: std::process::Output) -> Self {
         Self {
-            line,
+            line: line.to_owned(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             status: output.status.code(),

@@ -1,0 +1,157 @@
+//! Checks of answers: as `run` makes them before it begins.
+
+use std::path::PathBuf;
+
+use config::ByteSize;
+use execution::{Error, Output, RunOptions};
+
+use super::answers::Answers;
+use crate::run::Prepared;
+use crate::scenario::Scenario;
+use crate::setting::{Key, Value};
+
+/// The name of the profile in memory, and of its file unless another one is named.
+pub(super) const PROFILE: &str = "profile.toml";
+
+/// Data of a database that fits wherever a run can be made.
+const SMALL_BYTES: u64 = 8 << 20;
+
+/// Data of a brokerage that does.
+const SMALL_BROKERAGE: ByteSize = ByteSize::mib(200);
+
+/// Where volumes are mounted.
+const MOUNTS: &str = "/mnt";
+
+/// Steps by which the largest size that fits is approached.
+const STEPS: u32 = 12;
+
+/// Reads the profile, with all its rules; the first thing that is wrong, in a sentence.
+pub(super) fn profile(answers: &Answers) -> Result<(), Error> {
+    answers.draft().read().map(drop).map_err(|error| {
+        let first = error.diagnostics.first();
+        let text = |text: &str| measure::units::sentence(&format!("{text}."));
+        Error::usage(
+            first.map_or(String::new(), |one| text(&one.message)),
+            first
+                .and_then(|one| one.help.as_deref())
+                .map_or(String::new(), text),
+        )
+    })
+}
+
+/// Checks directories and devices with little data: whether they can be used at all.
+pub(super) fn targets(answers: &Answers) -> Result<(), Error> {
+    let mut scenario = scenario(answers);
+    let mut size = SMALL_BROKERAGE;
+    if answers.is_mail() {
+        // No directory is left without a database or a log.
+        let count = answers.on().len().max(answers.log_on().len());
+        scenario.set(&Key::Databases, &Value::from(count.to_string().as_str()));
+        size = ByteSize(SMALL_BYTES * count as u64);
+    }
+    scenario.set(&Key::TargetSize, &Value::from(size.to_string().as_str()));
+    Prepared::new(&scenario, &options(answers)).map(drop)
+}
+
+/// The first directory below /mnt that a run could take; the current one where there is none.
+pub(super) fn usual_target(answers: &Answers) -> PathBuf {
+    let entries = std::fs::read_dir(MOUNTS).into_iter().flatten().flatten();
+    let mut directories: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    directories.sort();
+    let usable = |path: &PathBuf| targets(&answers.lying_on(path)).is_ok();
+    directories
+        .into_iter()
+        .find(usable)
+        .unwrap_or_else(|| PathBuf::from("."))
+}
+
+/// Where the profile is written unless another file is named: not on a target.
+pub(super) fn usual_file(answers: &Answers) -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let mut places = [PathBuf::from(".")]
+        .into_iter()
+        .chain(home)
+        .chain([std::env::temp_dir()]);
+    let apart = places.find(|place| !crate::results_place::lies_in(place, &answers.targets()));
+    match apart {
+        Some(place) if place != PathBuf::from(".") => place.join(PROFILE),
+        _ => PathBuf::from(PROFILE),
+    }
+}
+
+/// Checks that everything fits; what goes where and how long it takes.
+pub(super) fn storage(answers: &Answers) -> Result<Vec<String>, Error> {
+    profile(answers)?;
+    let prepared = Prepared::new(&scenario(answers), &options(answers))?;
+    let plan = prepared.describe()?;
+    Ok(plan.lines().map(str::to_owned).collect())
+}
+
+/// The largest size up to `usual` with which everything fits, in whole MiB; `usual` where none does, so that the
+/// answer says why.
+pub(super) fn fitting(
+    answers: &Answers,
+    usual: ByteSize,
+    set: impl Fn(&mut Answers, ByteSize),
+) -> ByteSize {
+    let fits = |size: ByteSize| {
+        let mut tried = answers.clone();
+        set(&mut tried, size);
+        profile(&tried).is_ok() && Prepared::new(&scenario(&tried), &options(&tried)).is_ok()
+    };
+    if fits(usual) {
+        return usual;
+    }
+    let mebibytes = |count: u64| ByteSize::mib(count);
+    let (mut least, mut most) = (0, usual.bytes() >> 20);
+    for _ in 0..STEPS {
+        let middle = least + (most - least) / 2;
+        if middle == least {
+            break;
+        }
+        if fits(mebibytes(middle)) {
+            least = middle;
+        } else {
+            most = middle;
+        }
+    }
+    if least == 0 {
+        usual
+    } else {
+        mebibytes(three_digits(least))
+    }
+}
+
+/// A number with its first three digits, the others zero.
+fn three_digits(number: u64) -> u64 {
+    let digits = number.checked_ilog10().unwrap_or(0);
+    let unit = 10_u64.pow(digits.saturating_sub(2));
+    number / unit * unit
+}
+
+fn scenario(answers: &Answers) -> Scenario {
+    let mut scenario = Scenario::new(PROFILE).with_file(PROFILE, answers.draft().to_toml());
+    scenario.output = Output::Memory;
+    scenario
+}
+
+fn options(answers: &Answers) -> RunOptions {
+    RunOptions {
+        on: answers.on().to_vec(),
+        log_on: answers.log_on().to_vec(),
+        ..RunOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::three_digits;
+
+    #[test]
+    fn sizes_are_as_people_write_them() {
+        assert_eq!(
+            [7, 266, 12_345, 999_999].map(three_digits),
+            [7, 266, 12_300, 999_000]
+        );
+    }
+}

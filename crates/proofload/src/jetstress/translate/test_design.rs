@@ -1,0 +1,110 @@
+//! Which test it is, and how long it takes.
+
+use config::TimeSpan;
+use execution::Error;
+
+use super::Translation;
+use crate::jetstress::draft::quoted;
+use crate::jetstress::scalar::shown;
+
+/// The interval of samples that Jetstress ships, and that "auto" is in runs of five minutes and more.
+const USUAL_INTERVAL_MS: u32 = 15_000;
+
+/// The test that a run makes unless another one is named.
+const PERFORMANCE: &str = "performance";
+
+/// Types of tests, and the test of a run that each of them is.
+const TESTS: [(&str, &str); 4] = [
+    ("Performance", PERFORMANCE),
+    ("Stress", "stress"),
+    ("DatabaseBackup", "backup"),
+    ("SoftRecovery", "recovery"),
+];
+
+pub(super) fn translate(translation: &mut Translation) -> Result<(), Error> {
+    description(translation)?;
+    let duration = translation
+        .elements
+        .take_as::<TimeSpan>("TestDesignInfo/Duration")?;
+    test_type(translation)?;
+    if let Some((duration, element)) = duration {
+        if duration.as_ns() == 0 {
+            translation.command.options.push("--build-only".to_owned());
+            translation.notes.keep(
+                element.described(),
+                "--build-only: databases are built, and no test is run",
+            );
+        } else {
+            translation
+                .command
+                .options
+                .push(format!("--duration {duration}"));
+            translation.set("run.duration", &quoted(&duration.to_string()), &element);
+        }
+    }
+    interval(translation)?;
+    batches(translation)
+}
+
+fn description(translation: &mut Translation) -> Result<(), Error> {
+    let element = translation.elements.take("TestDesignInfo/Description")?;
+    let file = shown(&translation.elements.file);
+    translation.draft.description = format!("Imported from {file}");
+    if let Some(element) = element {
+        translation.draft.description = shown(&element.value);
+        translation.notes.keep(element.described(), "description");
+    }
+    Ok(())
+}
+
+fn test_type(translation: &mut Translation) -> Result<(), Error> {
+    let Some(element) = translation.elements.take("TestDesignInfo/Type")? else {
+        return Ok(());
+    };
+    let known = TESTS
+        .iter()
+        .find(|known| known.0.eq_ignore_ascii_case(&element.value));
+    let Some((_, test)) = known else {
+        let reason = "no type of test (Performance, Stress, DatabaseBackup, SoftRecovery); the command runs a \
+                      performance test";
+        translation.refuse(&element, reason);
+        return Ok(());
+    };
+    if *test != PERFORMANCE {
+        translation.command.options.push(format!("--test {test}"));
+    }
+    translation
+        .notes
+        .keep(element.described(), format!("--test {test}"));
+    Ok(())
+}
+
+fn interval(translation: &mut Translation) -> Result<(), Error> {
+    let Some((interval_ms, element)) = translation
+        .elements
+        .take_as::<u32>("TestDesignInfo/LogInterval")?
+    else {
+        return Ok(());
+    };
+    let value = if interval_ms == USUAL_INTERVAL_MS {
+        "auto".to_owned()
+    } else {
+        TimeSpan::millis(u64::from(interval_ms)).to_string()
+    };
+    translation.set("run.sample_interval", &quoted(&value), &element);
+    Ok(())
+}
+
+/// How many operations a transaction has. What the elements mean exactly is not published.
+fn batches(translation: &mut Translation) -> Result<(), Error> {
+    for name in ["BatchRecords", "BatchUpdates"] {
+        let path = format!("TestDesignInfo/{name}");
+        let Some((_, element)) = translation.elements.take_as::<u32>(&path)? else {
+            continue;
+        };
+        let reason = "it is not published what this number counts; one operation in a transaction fits the \
+                      published ratio of database to log I/O";
+        translation.change("mail.mix.operations_per_transaction", "1", &element, reason);
+    }
+    Ok(())
+}
