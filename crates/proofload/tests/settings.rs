@@ -64,7 +64,12 @@ const FIND: &[&str] = &[
 const LENIENT: &[&str] = &["service_levels.lenient_above=1s"];
 
 /// Settings of mail that show under a load of their own only, by the begin of their paths.
-const MAIL_LOADS: [(&str, &[&str]); 8] = [
+const MAIL_LOADS: [(&str, &[&str]); 10] = [
+    ("mail.threads_per_database", TUNING),
+    (
+        "mail.mix.read_ahead",
+        &["mail.mix.operations_per_transaction=8"],
+    ),
     (
         "mail.access.hot_access_percent",
         &["mail.access.hot_data_percent=10"],
@@ -108,12 +113,18 @@ const ENGINE: &str = "edb/tests/settings.rs";
 const STORAGE_TESTS: &str = "mail/tests/mail_run/storage_tests.rs";
 const PERFORMANCE_ONLY: &str = "a prediction is one of the performance test";
 
-const MAIL_ELSEWHERE: [Elsewhere; 17] = [
+const MAIL_ELSEWHERE: [Elsewhere; 18] = [
     elsewhere(
         "kind",
         "another kind is another workload",
         HERE,
         "kinds_are_distinguished",
+    ),
+    elsewhere(
+        "mail.load_weights",
+        "there is one weight for each database",
+        "mail/src/run_tests/sessions.rs",
+        "weights_divide_the_load",
     ),
     elsewhere(
         "mail.item.compressible_percent",

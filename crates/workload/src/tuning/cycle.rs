@@ -228,6 +228,7 @@ impl Cycle {
                 error_counts: &[],
                 hung_after_s: None,
                 interrupted: false,
+                tests: &[],
                 must_be_steady: None,
                 // A load that is looked for is one of the performance test.
                 tests: &[],
