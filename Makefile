@@ -15,13 +15,14 @@ export RUSTUP_TOOLCHAIN := $(toolchain)
 endif
 endif
 
-.PHONY: help build demo test test-scripts crashtest-million lint deny wasm bench release setup setup-test setup-bench clean
+.PHONY: help build demo test test-scripts crashtest-million clean-runs lint deny wasm bench release setup setup-test setup-bench clean
 
 help:
 	@echo "make demo     build, run a mail test and a brokerage of about a minute each on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
 	@echo "              (DEMO_BINARY=/path/to/proofload: with that binary, without building)"
 	@echo "make test     install what the tests use where that is allowed, run every test, list those that were skipped"
 	@echo "make crashtest-million   simulate a million databases on storage that loses power, fails and lies (hours)"
+	@echo "make clean-runs   run, kill and run again on every kind of database: sound storage must raise no alarm (about half an hour)"
 	@echo "make lint     cargo fmt --check, clippy and rustdoc with warnings as errors"
 	@echo "make deny     check the licences, versions and sources of dependencies, and advisories where they can be fetched"
 	@echo "make wasm     build the prediction library for WebAssembly, and compare its figures where node is installed"
@@ -56,6 +57,10 @@ crashtest-million: build
 # Where an MPI is installed, what is built with it is checked, too.
 MPI_FEATURE := $(if $(shell command -v mpicc),--features cli/mpi)
 
+# Exit status 1 where sound storage raised an alarm.
+clean-runs: build
+	@scripts/clean-runs $(PROOFLOAD) clean-runs-storage --runs $(or $(RUNS),100)
+
 lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked $(MPI_FEATURE) -- -D warnings
@@ -80,4 +85,4 @@ release: setup
 
 clean:
 	cargo clean
-	rm -rf bench-results release .venv
+	rm -rf bench-results clean-runs-storage release .venv

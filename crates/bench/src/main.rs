@@ -30,8 +30,8 @@ struct Arguments {
     /// Size of the database in GiB.
     #[arg(long, default_value_t = 4)]
     size_gib: u64,
-    /// Only these cases: build, read-only, mixed, drivers, outputs, checksum, array, mail-hour, mail-day. The
-    /// last one predicts 24 hours and runs only when it is named.
+    /// Only these cases: build, read-only, mixed, drivers, outputs, checks, checksum, array, mail-hour,
+    /// mail-day. The last one predicts 24 hours and runs only when it is named.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// An earlier build of proofload: runs in turn with the one under test, and nothing else.
@@ -80,7 +80,7 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted("build") {
         rows.extend(cases::build::rows(&bench)?);
-    } else if ["read-only", "mixed", "drivers", "outputs"]
+    } else if ["read-only", "mixed", "drivers", "outputs", "checks"]
         .into_iter()
         .any(wanted)
     {
@@ -94,6 +94,9 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted("outputs") {
         rows.extend(cases::outputs::rows(&bench)?);
+    }
+    if wanted("checks") {
+        rows.extend(cases::checks::rows(&bench)?);
     }
     if wanted("mixed") {
         rows.extend(cases::mixed::rows(&bench)?);

@@ -333,6 +333,21 @@ fn a_directory_is_used_again_or_refused() {
     assert!(directory.join("letter").exists());
 }
 
+/// PostgreSQL refuses such a name.
+#[test]
+fn a_cluster_that_cannot_be_made_leaves_nothing() {
+    let room = common::room();
+    let directory = room.path().join("two\nlines");
+    let failed = Cluster::start(&directory, &common::settings());
+    match failed.err().unwrap() {
+        ClusterError::NoPrograms => test_support::skip("PostgreSQL is not installed"),
+        error => {
+            assert!(matches!(error, ClusterError::Initdb { .. }), "{error}");
+            assert!(!directory.exists());
+        }
+    }
+}
+
 #[test]
 fn a_long_path_a_log_elsewhere_and_a_small_page_cache() {
     let room = common::room();

@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use common::{Running, Scratch, WIDE};
 use serde_json::Value;
@@ -244,4 +244,54 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         .exits(0)
         .prints("1,000 customers");
     assert_eq!(entries(&here.path("target")), 0);
+}
+
+/// A program that writes to the volume until it is dropped.
+struct OtherProgram(Child);
+
+impl OtherProgram {
+    fn start(file: &Path) -> Self {
+        // Over the same 64 MiB again and again, as long as the file is there.
+        let write = "dd if=/dev/zero of=\"$0\" bs=64k count=1000 oflag=direct conv=notrunc,nocreat status=none";
+        let again = format!("while {write}; do :; done");
+        let started = Command::new("sh").args(["-c", &again]).arg(file).spawn();
+        Self(started.expect("sh"))
+    }
+}
+
+impl Drop for OtherProgram {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_io_of_others_on_the_volume_is_named_and_leaves_it_open() {
+    if !rustix::process::geteuid().is_root() {
+        return test_support::skip("only root sees the I/O of all processes");
+    }
+    let here = Scratch::new();
+    here.directory("target");
+    let file = here.file("noise", "");
+    let limit = "service_levels.other_io_percent=";
+    let line = SMALL.replace(&format!("{limit}100"), &format!("{limit}1"));
+    let line = format!("{line} {WIDE} --database sqlite");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("warming up");
+    let other = OtherProgram::start(&file);
+    let ended = running.end();
+    drop(other);
+    let result = result(&here, "out");
+    let server = &result["server"];
+    if server["volume_measured_by"] == "" {
+        return test_support::skip("the scratch directory is on no block device");
+    }
+    ended.exits(5).prints("INCONCLUSIVE");
+    let reason = result["verdict_reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("Other processes ("), "{reason}");
+    let other_io = &server["other_io"];
+    let named = other_io["processes"].as_array().expect("names");
+    assert!(named.iter().any(|name| name == "dd"), "{other_io}");
+    assert!(other_io["share_percent"].as_f64() > Some(1.0), "{other_io}");
 }

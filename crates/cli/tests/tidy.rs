@@ -133,3 +133,40 @@ fn every_crate_is_documented() {
     }
     assert_none(&diagnostics);
 }
+
+/// Words in backticks of a line.
+fn quoted(line: &str) -> impl Iterator<Item = &str> {
+    line.split('`').skip(1).step_by(2)
+}
+
+/// A table row names files of tests, and after a file tests in it.
+#[test]
+fn tests_that_the_page_on_reliability_names_are_there() {
+    let page = fs::read_to_string(workspace().join("docs/reliability.md")).expect("the page");
+    let sources = rust_sources();
+    let is_test_name = |word: &str| {
+        let is_letter = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+        word.contains('_') && word.chars().all(is_letter)
+    };
+    let (mut diagnostics, mut names) = (Vec::new(), 0);
+    for row in page.lines().filter(|line| line.starts_with('|')) {
+        let mut texts: Vec<&str> = Vec::new();
+        for word in quoted(row) {
+            if word.ends_with(".rs") {
+                let found = sources.iter().filter(|(path, _)| path.ends_with(word));
+                texts = found.map(|(_, text)| text.as_str()).collect();
+                if !texts.iter().any(|text| text.contains("#[test]")) {
+                    diagnostics.push(format!("{word} has no test: {row}"));
+                }
+            } else if !texts.is_empty() && is_test_name(word) {
+                names += 1;
+                let function = format!("#[test]\nfn {word}(");
+                if !texts.iter().any(|text| text.contains(&function)) {
+                    diagnostics.push(format!("{word} is no test of that file: {row}"));
+                }
+            }
+        }
+    }
+    assert!(names > 10, "the rows with names of tests were found");
+    assert_none(&diagnostics);
+}

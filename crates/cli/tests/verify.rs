@@ -187,3 +187,18 @@ fn a_brokerage_that_was_killed_is_verified_as_far_as_it_went() {
         .prints("The run did not end")
         .prints("and the verdict `interrupted` recomputed");
 }
+
+#[test]
+fn a_report_of_other_results_is_noticed() {
+    let scratch = run();
+    scratch.proofload("verify out").exits(0);
+    let page = scratch.path("out/report.html");
+    let text = fs::read_to_string(&page).expect("a report");
+    fs::write(&page, text.replace("PASS", "PASS with honours")).expect("another report");
+    scratch
+        .proofload("verify out")
+        .exits(5)
+        .prints("report.html is not the page that this version makes of these results");
+    scratch.proofload("report out --quiet").exits(0);
+    scratch.proofload("verify out").exits(0);
+}

@@ -6,44 +6,12 @@ mod common;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use common::brokerage::{brokerage, end_server};
+use common::witness::{Witness, audit, killed_run};
 use common::{Ended, Running, SMALL, Scratch, WIDE, copy, proofload};
 
-const SECRET: &str = "a secret of the tests";
 const SEGMENT: u64 = 4096;
-
-/// A witness that runs.
-struct Witness {
-    _running: Running,
-    address: String,
-}
-
-impl Witness {
-    fn start(here: &Scratch) -> Self {
-        if !here.path("secret").exists() {
-            here.file("secret", SECRET);
-        }
-        Self::listen(here, "127.0.0.1:0")
-    }
-
-    fn listen(here: &Scratch, address: &str) -> Self {
-        let line = format!("witness --listen {address} --secret-file secret --directory kept");
-        let mut running = Running::start(here, &line);
-        let said = running.wait_until_it_says("Listening at");
-        let rest = said.split("Listening at ").nth(1).expect("an address");
-        let address = rest.split(';').next().expect("an address").to_owned();
-        Self {
-            _running: running,
-            address,
-        }
-    }
-
-    fn options(&self) -> String {
-        format!("--witness {} --secret-file secret", self.address)
-    }
-}
 
 fn mail(more: &str) -> String {
     format!("{SMALL} {WIDE} {more}")
@@ -51,32 +19,6 @@ fn mail(more: &str) -> String {
 
 fn long(line: &str) -> String {
     line.replace("--duration 2s", "--duration 10m")
-}
-
-/// The records that the witness has of all runs.
-fn kept(here: &Scratch) -> u64 {
-    let files = fs::read_dir(here.path("kept")).expect("the records");
-    files
-        .map(|file| file.expect("a file").metadata().expect("its size").len())
-        .sum()
-}
-
-/// Starts a run and kills it when the witness has so many bytes of records.
-fn killed_run(here: &Scratch, line: &str, bytes: u64) {
-    let before = kept(here);
-    let mut running = Running::start(here, line);
-    let end = Instant::now() + Duration::from_secs(300);
-    while kept(here) < before + bytes {
-        assert!(Instant::now() < end, "nothing is acknowledged");
-        assert!(running.is_alive(), "{}", running.end().stderr);
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    running.signal("KILL");
-    drop(running.end());
-}
-
-fn audit(here: &Scratch, witness: &Witness, run: &str) -> Ended {
-    here.proofload(&format!("audit {run} {}", witness.options()))
 }
 
 fn log_of(here: &Scratch) -> PathBuf {

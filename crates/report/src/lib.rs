@@ -18,7 +18,7 @@
 //! - [`terminal_grid`], [`html_grid`] and [`grid_csv`] show many predictions in one table.
 //! - [`Certificate`] is for signature: HTML and PDF of the answer, the figures that decided and the hashes.
 //! - [`progress`] puts what happens meanwhile into lines.
-//! - [`verification_text`] and [`verification_json`] say what came of recomputing a run.
+//! - [`verify_run`] recomputes a run; [`verification_text`] and [`verification_json`] say what came of it.
 //! - [`markdown()`] and [`markdown_comparison`] are summaries for tickets and wikis.
 //! - [`write_jetstress_report`] writes a run in the layout of Jetstress's reports, for scripts that read those.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
@@ -64,4 +64,4 @@ pub use run::{
 pub use study::{study_page, study_tables};
 pub use summary::csv_summary;
 pub use terminal::{Style, terminal, terminal_comparison, terminal_document, terminal_grid};
-pub use verification::{verification_findings, verification_json, verification_text};
+pub use verification::{verification_findings, verification_json, verification_text, verify_run};

@@ -1,11 +1,39 @@
-//! What came of the verification of a run, as text and as JSON.
+//! The verification of a run and of its report; what came of it, as text and as JSON.
+
+use std::fs;
+use std::path::Path;
 
 use measure::display::number::counted;
 use measure::recompute::{Agreement, Difference, Verified};
+use measure::run_directory::{LoadError, REPORT_FILE};
+use proofload::WORKLOADS;
 use serde_json::{Value, json};
+
+use crate::files::load_run;
+use crate::page::html;
 
 /// Columns that a value may take in a line.
 const WIDEST_VALUE: usize = 70;
+
+/// Verifies the run in a directory, and whether its report is the page of these results. One that is not
+/// may have been made by another version, so it is not called changed.
+///
+/// # Errors
+/// When the directory is none of a run, or of a version that this one does not read.
+pub fn verify_run(directory: &Path) -> Result<Verified, LoadError> {
+    let mut verified = proofload::verify::verify(directory, &WORKLOADS)?;
+    let page = fs::read(verified.directory.join(REPORT_FILE));
+    // A run that was killed has none.
+    if let (Ok(page), Ok(run)) = (page, load_run(&verified.directory))
+        && page != html(&run).into_bytes()
+    {
+        verified.not_verified.push(format!(
+            "{REPORT_FILE} is not the page that this version makes of these results: it was changed, or \
+             made by another version. `proofload report` makes it again."
+        ));
+    }
+    Ok(verified)
+}
 
 /// The answer with what it is based on, in lines.
 #[must_use]

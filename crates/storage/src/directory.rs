@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::marker::{MARKER_NAME, Marker};
 use crate::under_way::Wait;
-use crate::{Request, Target, in_use, memory, target};
+use crate::{Request, Target, in_use, memory, shell, target};
 use workload::Refusal;
 
 /// Name of the trial file, for a moment, where files cannot be without a name.
@@ -69,7 +69,7 @@ fn refuse_foreign(target: &Target, found: &[String]) -> Result<(), Refusal> {
             format!(
                 "Name an empty directory, such as a new one: 'mkdir {}'. Proofload never touches \
                  what it did not make.",
-                target.given.join("proofload").display()
+                shell::word(&target.given.join("proofload"))
             ),
         ));
     }
@@ -113,7 +113,7 @@ pub fn kept(target: &Target, marker: &Marker) -> Refusal {
         ),
         format!(
             "Run on them with --reuse (if their build came to its end), name another directory, or \
-             remove them with 'rm -r {shown}/{MARKER_NAME} {}'.",
+             remove them with 'rm -r {}'.",
             removal(target, marker)
         ),
     )
@@ -141,10 +141,11 @@ pub fn refuse_inside(target: &Target) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Our own directories on a target, as arguments of a shell command.
+/// Our marker and our own directories on a target, as arguments of a shell command.
 fn removal(target: &Target, marker: &Marker) -> String {
-    let paths = marker.directories.iter();
-    let paths = paths.map(|name| target.given.join(name).display().to_string());
+    let directories = marker.directories.iter().map(String::as_str);
+    let names = std::iter::once(MARKER_NAME).chain(directories);
+    let paths = names.map(|name| shell::word(&target.given.join(name)));
     paths.collect::<Vec<_>>().join(" ")
 }
 
@@ -179,7 +180,7 @@ fn check_reuse(
         return Err(Refusal::usage(
             format!("The directory {missing} is missing in {shown}."),
             format!(
-                "Bring it back, or remove the rest with 'rm -r {shown}/{MARKER_NAME} {}' and \
+                "Bring it back, or remove the rest with 'rm -r {}' and \
                  rebuild.",
                 removal(target, marker)
             ),
@@ -215,7 +216,7 @@ fn check_reuse(
 fn reuse_command(request: &Request<'_>, workload: &str) -> String {
     let joined = |paths: &[PathBuf]| {
         let paths = paths.iter().map(|path| path.display().to_string());
-        paths.collect::<Vec<_>>().join(",")
+        shell::quoted(&paths.collect::<Vec<_>>().join(","))
     };
     let mut bundled = request.profile.workload().bundled().iter();
     let file = match bundled.any(|profile| profile.name == workload) {

@@ -16,6 +16,7 @@ mod in_use;
 mod kernel;
 mod marker;
 mod memory;
+mod shell;
 mod signature;
 pub mod space;
 mod target;

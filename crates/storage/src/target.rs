@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use runtime::host::{DirectoryHandle, FileLock};
 
-use crate::kernel;
+use crate::{kernel, shell};
 use workload::Refusal;
 
 /// A place that storage under test was given by: a directory or a block device.
@@ -143,7 +143,10 @@ fn unreachable_path(given: &Path, error: &io::Error) -> Refusal {
             }
             Refusal::usage(
                 format!("{shown} does not exist."),
-                format!("Make it with 'mkdir {shown}', or correct the path."),
+                format!(
+                    "Make it with 'mkdir {}', or correct the path.",
+                    shell::word(given)
+                ),
             )
         }
         io::ErrorKind::NotADirectory => Refusal::usage(

@@ -3,6 +3,7 @@
 
 pub mod array;
 pub mod build;
+pub mod checks;
 pub mod checksum;
 pub mod drivers;
 pub mod earlier;

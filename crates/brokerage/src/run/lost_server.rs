@@ -1,6 +1,14 @@
 //! Work on a database server that may go down meanwhile.
 
+use super::shard_link::ShardLink;
+use crate::database::Database;
 use crate::error::DatabaseError;
+use crate::session::Session;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a server has to come back.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How often work is begun. A server that goes down each time may do so because of the work.
 const MOST_ATTEMPTS: u32 = 5;
@@ -22,6 +30,35 @@ pub(super) fn repeat_after_outages<S, T>(
         }
     }
     work(&mut connect()?)
+}
+
+/// Connects to a server that may be down for a while; `revive` starts it again if it is our own.
+///
+/// # Errors
+/// It has not come back in time, or refuses.
+pub(super) fn wait_for_server(
+    database: &dyn Database,
+    revive: &(dyn Fn() + Send + Sync),
+    link: &ShardLink,
+) -> Result<Box<dyn Session>, DatabaseError> {
+    let started = Instant::now();
+    let mut is_reported = false;
+    loop {
+        match database.connect_to_check() {
+            Err(DatabaseError::Unavailable(why)) if started.elapsed() < TIMEOUT => {
+                if !std::mem::replace(&mut is_reported, true) {
+                    link.note(format!(
+                        "The work on the database begins again when the server is back; it has {} s \
+                         for that: {why}.",
+                        TIMEOUT.as_secs()
+                    ));
+                }
+                revive();
+                thread::sleep(Duration::from_millis(200));
+            }
+            answered => return answered,
+        }
+    }
 }
 
 #[cfg(test)]

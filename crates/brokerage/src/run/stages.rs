@@ -5,7 +5,7 @@ use super::client_threads::{self, Thread, panicked};
 use super::context::{RunContext, failure};
 use super::final_checks::{self, Earlier};
 use super::loading;
-use super::lost_server::repeat_after_outages;
+use super::lost_server::{repeat_after_outages, wait_for_server};
 use super::market_workers::{self, ActionQueue};
 use super::monitor::sampler::ServerSampler;
 use super::shard_link::{ONLY_SHARD, ShardLink, StageHandler};
@@ -152,7 +152,9 @@ impl BrokerageRun {
         };
         let (database, link) = (&*self.database, &*self.link);
         let rows = self.parameters.brokerage.checked_rows;
-        let at_rest = final_checks::at_rest(database, &self.data_set, rows, link).map_err(of)?;
+        let examine = |(): &mut ()| final_checks::at_rest(database, &self.data_set, rows, link);
+        let examined = self.repeat("the kept data were checked", drop, examine);
+        let at_rest = examined.map_err(of)?;
         let mut findings = lock(&self.findings);
         findings.coverage.extend(at_rest.coverage);
         findings.consistency_checks = at_rest.checks;
@@ -168,28 +170,34 @@ impl BrokerageRun {
 
     fn open(&self) -> Result<(), Failure> {
         (self.parameters.is_built)();
-        let of = |error: DatabaseError| failure(&error, "opening the brokerage");
-        seal::remove(&*self.database).map_err(of)?;
-        let (link, database) = (Arc::clone(&self.link), Arc::clone(&self.database));
-        let (context, note) = RunContext::open(
-            link,
-            database,
-            Arc::clone(&self.ledger),
-            self.data_set,
-            (&self.parameters.brokerage, self.parameters.volumes.clone()),
-            self.plan.run.seed,
-        )
-        .map_err(of)?;
+        let opened = self.repeat("the database was opened", drop, |(): &mut ()| {
+            self.open_database()
+        });
+        let (context, note) = opened.map_err(|error| failure(&error, "opening the brokerage"))?;
         if !note.is_empty() {
             self.link.note(note);
         }
-        let mut session = self.database.connect().map_err(of)?;
-        *lock(&self.before) = Some(Earlier::note(&mut *session).map_err(of)?);
         *lock(&self.context) = Some(Arc::new(context));
         // The fill level of a server's cache is unknown: the warm-up is as long as the profile
         // says.
         self.link.report(ShardMessage::CacheFill(1.0));
         Ok(())
+    }
+
+    /// Each step gives the same when it is repeated.
+    fn open_database(&self) -> Result<(RunContext, String), DatabaseError> {
+        seal::remove(&*self.database)?;
+        let opened = RunContext::open(
+            Arc::clone(&self.link),
+            Arc::clone(&self.database),
+            Arc::clone(&self.ledger),
+            self.data_set,
+            (&self.parameters.brokerage, self.parameters.volumes.clone()),
+            self.plan.run.seed,
+        )?;
+        let mut session = self.database.connect()?;
+        *lock(&self.before) = Some(Earlier::note(&mut *session)?);
+        Ok(opened)
     }
 
     fn start(&self) {
@@ -315,16 +323,7 @@ impl BrokerageRun {
             let report = final_checks::consistency(session, &before.sums, rows, link)?;
             Ok((lost, report))
         };
-        let checked = repeat_after_outages(
-            || self.wait_for_server(),
-            &mut check,
-            |why| {
-                lock(&self.findings).warnings.push(format!(
-                "The database server went down while the data were checked, which began again when \
-                 it was back: {why}."
-            ));
-            },
-        );
+        let checked = self.repeat("the data were checked", |session| session, &mut check);
         let (lost, report) = checked.map_err(|error| of(&error))?;
         {
             let mut findings = lock(&self.findings);
@@ -349,26 +348,24 @@ impl BrokerageRun {
         Ok(())
     }
 
-    fn wait_for_server(&self) -> Result<Box<dyn Session>, DatabaseError> {
-        const TIMEOUT: Duration = Duration::from_secs(120);
-        let started = Instant::now();
-        let mut is_reported = false;
-        loop {
-            match self.database.connect_to_check() {
-                Err(DatabaseError::Unavailable(why)) if started.elapsed() < TIMEOUT => {
-                    if !std::mem::replace(&mut is_reported, true) {
-                        self.link.note(format!(
-                            "Consistency is checked when the server is back; it has {} s for \
-                             that: {why}.",
-                            TIMEOUT.as_secs()
-                        ));
-                    }
-                    (self.parameters.revive)();
-                    thread::sleep(Duration::from_millis(200));
-                }
-                answered => return answered,
-            }
-        }
+    /// Works on the database when its server answers, again from the start when it goes down meanwhile.
+    fn repeat<S, T>(
+        &self,
+        doing: &str,
+        begin: impl Fn(Box<dyn Session>) -> S,
+        work: impl FnMut(&mut S) -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        let (link, revive) = (&*self.link, &*self.parameters.revive);
+        repeat_after_outages(
+            || wait_for_server(&*self.database, revive, link).map(&begin),
+            work,
+            |why| {
+                lock(&self.findings).warnings.push(format!(
+                    "The database server went down while {doing}, which began again when it was back: \
+                     {why}."
+                ));
+            },
+        )
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Load, acknowledged, data_set, smallest};
 use crate::common;
 use brokerage::database::postgres::Postgres;
 use brokerage::database::{Database, Endpoint};
-use measure::result::{ErrorKind, Verdict};
+use measure::result::{ErrorKind, RunResult, Verdict};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -73,20 +73,37 @@ fn keys_of_another_client_make_a_run_inconclusive() {
 }
 
 /// A query that is sent once before the load and once in each attempt of the checks after it.
-const VOLUMES: &[u8] = b"SELECT symbol, volume FROM last_trade";
+const VOLUMES: &str = "SELECT symbol, volume FROM last_trade";
 
-/// Forwards bytes from a client to the server and back. Instead of the second [`VOLUMES`] of all
-/// connections the server gets SIGKILL.
-fn forward(client: UnixStream, server: UnixStream, seen: &Arc<AtomicU32>, process: u32) {
+/// The same of the checks of the rows that an earlier run has left.
+const AT_REST: &str = "SELECT status_id, COUNT(*) FROM trade WHERE id > ";
+
+/// When a server gets SIGKILL: instead of a query of all connections.
+#[derive(Clone, Copy)]
+struct Moment {
+    query: &'static str,
+    /// How often it was sent before.
+    after: u32,
+}
+
+/// Forwards bytes from a client to the server and back, until the moment.
+fn forward(
+    client: UnixStream,
+    server: UnixStream,
+    moment: Moment,
+    seen: &Arc<AtomicU32>,
+    process: u32,
+) {
     let ends = (client.try_clone().unwrap(), server.try_clone().unwrap());
     let (mut from_client, mut to_server) = ends;
     let seen = Arc::clone(seen);
     std::thread::spawn(move || {
+        let query = moment.query.as_bytes();
         let mut buffer = vec![0; 1 << 16];
         while let Ok(length @ 1..) = from_client.read(&mut buffer) {
             let sent = &buffer[..length];
-            let is_volumes = sent.windows(VOLUMES.len()).any(|bytes| bytes == VOLUMES);
-            if is_volumes && seen.fetch_add(1, Ordering::Relaxed) == 1 {
+            let is_query = sent.windows(query.len()).any(|bytes| bytes == query);
+            if is_query && seen.fetch_add(1, Ordering::Relaxed) == moment.after {
                 let kill = Command::new("kill")
                     .args(["-KILL", &process.to_string()])
                     .status();
@@ -105,23 +122,28 @@ fn forward(client: UnixStream, server: UnixStream, seen: &Arc<AtomicU32>, proces
 }
 
 /// Listens before the server's socket for as long as the test program runs.
-fn listen(listener: UnixListener, socket: PathBuf, seen: Arc<AtomicU32>, process: u32) {
+fn listen(
+    listener: UnixListener,
+    socket: PathBuf,
+    moment: Moment,
+    seen: Arc<AtomicU32>,
+    process: u32,
+) {
     std::thread::spawn(move || {
         for client in listener.incoming() {
             // Clients of a server that is down are refused.
             if let (Ok(client), Ok(server)) = (client, UnixStream::connect(&socket)) {
-                forward(client, server, &seen, process);
+                forward(client, server, moment, &seen, process);
             }
         }
     });
 }
 
-#[test]
-fn a_server_that_is_killed_during_the_checks_is_started_again_and_checked() {
+/// A run on a server that is killed at this moment and started again; its result, and how often the query was
+/// sent. `None` where there is no PostgreSQL.
+fn killed_at(moment: Moment) -> Option<(RunResult, u32)> {
     let room = common::room();
-    let Some(cluster) = common::cluster(&room) else {
-        return;
-    };
+    let cluster = common::cluster(&room)?;
     data_set::build(&cluster.database().unwrap(), smallest());
     let mut address = cluster.address();
     let Endpoint::Socket(socket) = address.endpoint.clone() else {
@@ -131,7 +153,7 @@ fn a_server_that_is_killed_during_the_checks_is_started_again_and_checked() {
     let seen = Arc::new(AtomicU32::new(0));
     let process = cluster.process_id().unwrap();
     let listener = UnixListener::bind(&before).unwrap();
-    listen(listener, socket, Arc::clone(&seen), process);
+    listen(listener, socket, moment, Arc::clone(&seen), process);
     address.endpoint = Endpoint::Socket(before);
     let postgres = Postgres::open(&address).unwrap();
     let cluster = Arc::new(Mutex::new(cluster));
@@ -143,18 +165,31 @@ fn a_server_that_is_killed_during_the_checks_is_started_again_and_checked() {
     load.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
     let result = load.end();
-    // It was killed after the load, and the checks were made from the beginning.
-    assert_eq!(seen.load(Ordering::Relaxed), 3);
     assert_ne!(cluster.lock().unwrap().process_id(), Some(process));
-    assert_eq!((&result.errors[..], result.error_count()), (&[][..], 0));
-    assert_eq!(result.verdict, Verdict::Interrupted);
-    let work = acknowledged(&result);
-    assert!(work.orders > 0 && work.not_compared.is_none(), "{work:?}");
-    let server = result.server.as_ref().unwrap();
-    let checks = &server.consistency_checks;
-    assert!(!checks.is_empty() && checks.iter().all(|check| check.passed));
-    assert_eq!(server.checked_rows.len(), 2, "{:?}", server.checked_rows);
-    let warned = result.warnings.iter();
-    let mut warned = warned.filter(|text| text.contains("while the data were checked"));
-    assert!(warned.next().is_some(), "{:?}", result.warnings);
+    Some((result, seen.load(Ordering::Relaxed)))
+}
+
+#[test]
+fn a_server_that_is_killed_around_the_load_is_started_again_and_checked() {
+    for (query, after, sent, doing) in [
+        (AT_REST, 0, 3, "while the kept data were checked"),
+        (VOLUMES, 0, 3, "while the database was opened"),
+        (VOLUMES, 1, 3, "while the data were checked"),
+    ] {
+        let Some((result, seen)) = killed_at(Moment { query, after }) else {
+            return;
+        };
+        // What it was killed in was done again from the beginning.
+        assert_eq!(seen, sent, "{doing}");
+        assert_eq!((&result.errors[..], result.error_count()), (&[][..], 0));
+        assert_eq!(result.verdict, Verdict::Interrupted, "{doing}");
+        let work = acknowledged(&result);
+        assert!(work.orders > 0 && work.not_compared.is_none(), "{work:?}");
+        let server = result.server.as_ref().unwrap();
+        let checks = &server.consistency_checks;
+        assert!(!checks.is_empty() && checks.iter().all(|check| check.passed));
+        assert_eq!(server.checked_rows.len(), 2, "{:?}", server.checked_rows);
+        let mut warned = result.warnings.iter().filter(|text| text.contains(doing));
+        assert!(warned.next().is_some(), "{doing}: {:?}", result.warnings);
+    }
 }

@@ -1,7 +1,6 @@
 //! `proofload verify`: the verdict and the hashes of runs, recomputed from what they left.
 
 use measure::recompute::Agreement;
-use proofload::WORKLOADS;
 
 use super::outcome::not_a_run;
 use crate::answer::print_answer;
@@ -14,8 +13,7 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitStatus, CommandError> {
     let mut status = ExitStatus::Pass;
     let mut answers = String::new();
     for run in &options.runs {
-        let verified = proofload::verify::verify(run, &WORKLOADS);
-        let verified = verified.map_err(|error| not_a_run(&error))?;
+        let verified = report::verify_run(run).map_err(|error| not_a_run(&error))?;
         answers.push_str(&match options.json {
             true => format!("{}\n", report::verification_json(&verified)),
             false => report::verification_text(&verified),

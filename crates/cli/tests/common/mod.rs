@@ -3,7 +3,9 @@
 #![allow(dead_code)] // Each test binary uses a part of it.
 
 pub mod brokerage;
+pub mod mariadb;
 pub mod seccomp;
+pub mod witness;
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -279,33 +281,52 @@ pub fn copy(from: &Path, to: &Path) {
     assert!(copied.expect("cp").success());
 }
 
+/// A loop device, detached when dropped.
+pub struct LoopDevice {
+    /// Its path.
+    pub path: String,
+}
+
+impl LoopDevice {
+    /// One of this size whose blocks are in the file `image`; `None` where that is not allowed.
+    pub fn new(image: &Path, size_bytes: u64) -> Option<Self> {
+        let file = std::fs::File::create(image).expect("a file");
+        file.set_len(size_bytes).expect("its size");
+        let path = run("losetup", &["--find", "--show", image.to_str()?])?;
+        Some(Self { path })
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        run("losetup", &["--detach", &self.path]);
+    }
+}
+
 /// A file system of its own on a loop device, unmounted when dropped.
 pub struct LoopMount {
-    device: String,
     at: PathBuf,
+    // Detached after the file system was unmounted.
+    _device: LoopDevice,
 }
 
 impl LoopMount {
     /// Makes one in the file `image` and mounts it; `None` where that is not allowed.
     pub fn new(image: &Path, size_bytes: u64, at: &Path) -> Option<Self> {
-        let file = std::fs::File::create(image).expect("a file");
-        file.set_len(size_bytes).expect("its size");
-        let device = run("losetup", &["--find", "--show", image.to_str()?])?;
+        let device = LoopDevice::new(image, size_bytes)?;
         let at = at.to_owned();
-        let made = run("mkfs.ext4", &["-q", "-m", "0", &device])
-            .and_then(|_| run("mount", &[&device, at.to_str()?]));
-        if made.is_none() {
-            run("losetup", &["--detach", &device]);
-            return None;
-        }
-        Some(Self { device, at })
+        run("mkfs.ext4", &["-q", "-m", "0", &device.path])?;
+        run("mount", &[&device.path, at.to_str()?])?;
+        Some(Self {
+            at,
+            _device: device,
+        })
     }
 }
 
 impl Drop for LoopMount {
     fn drop(&mut self) {
         run("umount", &[&self.at.display().to_string()]);
-        run("losetup", &["--detach", &self.device]);
     }
 }
 

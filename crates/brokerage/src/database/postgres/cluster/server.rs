@@ -88,8 +88,10 @@ impl Cluster {
             cluster.held = Some(HeldDirectory::open(&cluster.directory)?);
             let log = cluster.log_directory();
             cluster.held_log = log.as_deref().map(HeldDirectory::open).transpose()?;
-        } else {
-            cluster.make()?;
+        } else if let Err(error) = cluster.make() {
+            // A cluster that is not whole is of no use to the next run.
+            let _ = cluster.remove();
+            return Err(error);
         }
         if is_made && settings.page_cache_bytes.is_some() {
             drop_page_cache(&cluster.data_directory());

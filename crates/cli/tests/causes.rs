@@ -1,0 +1,102 @@
+//! A level that was missed, or met, for a reason that is not the storage: the verdict names the reason.
+//! Limits are set so that the verdict does not depend on how fast the machine is.
+
+mod common;
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{Running, SMALL, Scratch, WIDE};
+use serde_json::Value;
+
+/// A level that no run meets.
+const MISSED: &str = "--set service_levels.average_database_read=1us";
+
+fn result(here: &Scratch) -> Value {
+    let text = fs::read(here.path("out/result.json")).expect("a result");
+    serde_json::from_slice(&text).expect("one document")
+}
+
+/// The causes that the result names.
+fn causes(result: &Value) -> Vec<&str> {
+    let causes = result["causes"].as_array().expect("causes");
+    causes.iter().filter_map(|one| one["id"].as_str()).collect()
+}
+
+#[test]
+fn ten_thousand_sessions_wait_above_the_device() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE} {MISSED}").replace("--threads 2", "--threads 10000");
+    here.proofload(&line).exits(5).prints("INCONCLUSIVE");
+    let result = result(&here);
+    let of_load = [
+        "above-device",
+        "load-generator-busy",
+        "run-queue",
+        "host-busy",
+    ];
+    let named = causes(&result);
+    assert!(named.iter().any(|id| of_load.contains(id)), "{named:?}");
+}
+
+/// Each sample has a pause in it that is longer than a second.
+#[test]
+fn a_process_that_was_paused_blames_no_storage() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!(
+        "{SMALL} {WIDE} --set service_levels.maximum_database_read_strict=1us \
+         --set run.sample_interval=4s"
+    );
+    let line = line.replace("--duration 2s", "--duration 8s");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("warming up");
+    let end = Instant::now() + Duration::from_secs(60);
+    while running.is_alive() && Instant::now() < end {
+        running.signal("STOP");
+        sleep(Duration::from_millis(1_300));
+        running.signal("CONT");
+        sleep(Duration::from_millis(300));
+    }
+    running.end().exits(5).prints("INCONCLUSIVE");
+    let result = result(&here);
+    assert!(causes(&result).contains(&"paused"), "{result}");
+    let reason = result["verdict_reason"].as_str().unwrap_or_default();
+    assert!(
+        reason.contains("it was paused, or the machine was suspended"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_cache_that_still_fills_blames_no_storage() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE} {MISSED} --rate 20");
+    here.proofload(&line).exits(5).prints("INCONCLUSIVE");
+    let result = result(&here);
+    assert!(causes(&result).contains(&"cache-filling"), "{result}");
+}
+
+#[test]
+fn data_that_fits_the_cache_of_the_engine_passes_only_when_allowed() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE}").replace(
+        "cache_size_per_database=8MiB",
+        "cache_size_per_database=512MiB",
+    );
+    here.proofload(&line)
+        .exits(5)
+        .prints("a cache may have been measured")
+        .prints("--allow-cached");
+    assert!(causes(&result(&here)).contains(&"engine-cache"));
+    fs::remove_dir_all(here.path("out")).expect("results to remove");
+    here.proofload(&format!("{line} --allow-cached")).exits(0);
+    let result = result(&here);
+    assert!(causes(&result).contains(&"engine-cache"));
+    let headline = result["headline"].as_str().unwrap_or_default();
+    assert!(headline.contains("cache"), "{headline}");
+}
