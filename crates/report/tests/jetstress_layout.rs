@@ -4,6 +4,7 @@
 #[path = "../examples/invented/mod.rs"]
 mod invented;
 #[path = "../examples/stories/mod.rs"]
+#[allow(dead_code, reason = "Jetstress has no comparisons")]
 mod stories;
 
 use std::fs;

@@ -152,7 +152,8 @@ fn a_rate_of_transactions_is_held() {
     let result = run(&profile);
     let operations = result.throughput.operations_per_second;
     assert!((operations - 240.0).abs() < 3.0, "{operations}");
-    let rate = |check: &&measure::result::Check| check.id == measure::result::CheckId::TransactionRate;
+    let rate =
+        |check: &&measure::result::Check| check.id == measure::result::CheckId::TransactionRate;
     let check = result.checks.iter().find(rate).unwrap();
     assert_eq!((check.limit, check.passed), (114.0, Some(true)));
     profile.mail.held_transactions_per_second = Some(9_000.0);
@@ -183,7 +184,9 @@ fn the_highest_rate_is_found_and_held() {
         assert_eq!(step.kept, step.rate_iops.unwrap() <= held, "{tuning:#?}");
     }
     let least_missed = tuning.steps.iter().filter(|step| !step.kept);
-    let least_missed = least_missed.map(|step| step.rate_iops.unwrap()).fold(1e9, f64::min);
+    let least_missed = least_missed
+        .map(|step| step.rate_iops.unwrap())
+        .fold(1e9, f64::min);
     assert!(least_missed / held < 1.05, "{tuning:#?}");
     assert!(tuning.stopped_by.is_some());
     assert_eq!(result.verdict, Verdict::Pass, "{}", result.verdict_reason);
@@ -213,7 +216,10 @@ fn a_target_beyond_the_maximum_is_said_to_be_missed() {
     assert_eq!(result.verdict, Verdict::Fail);
     let reason = &result.verdict_reason;
     assert!(reason.starts_with("Maximum found "), "{reason}");
-    assert!(reason.contains("target 50,000 IOPS not reached"), "{reason}");
+    assert!(
+        reason.contains("target 50,000 IOPS not reached"),
+        "{reason}"
+    );
     assert_eq!(result.throughput.target_iops, Some(50_000.0));
     assert!(result.throughput.rate_iops < Some(10_000.0));
 }

@@ -228,7 +228,6 @@ impl Cycle {
                 error_counts: &[],
                 hung_after_s: None,
                 interrupted: false,
-                tests: &[],
                 must_be_steady: None,
                 // A load that is looked for is one of the performance test.
                 tests: &[],
