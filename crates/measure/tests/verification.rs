@@ -155,7 +155,7 @@ impl Run {
     }
 
     fn verified(&self) -> Verified {
-        verified_by(&self.path(), Ok(Some(criteria())))
+        verified_by(&self.path(), &Ok(Some(criteria())))
     }
 
     fn read(&self, file: &str) -> String {
@@ -179,7 +179,7 @@ impl Run {
     }
 }
 
-fn verified_by(path: &Path, terms: Result<Option<Criteria>, String>) -> Verified {
+fn verified_by(path: &Path, terms: &Result<Option<Criteria>, String>) -> Verified {
     verify(path, &|_, config| {
         assert_eq!(config, "a = 1\n");
         terms.clone()

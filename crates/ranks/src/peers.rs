@@ -60,7 +60,7 @@ impl Peers {
             let shared = Arc::new(Shared::new(transport.size()));
             let facts = (transport.rank(), transport.library(), Arc::clone(&shared));
             if made.send(Ok(facts)).is_ok() {
-                Service::new(transport, shared, received, clock, heartbeats).run(host);
+                Service::new(transport, shared, received, clock, heartbeats).run(&host);
             }
         });
         let facts = facts.recv();

@@ -77,10 +77,10 @@ impl<T: Transport> Service<T> {
     }
 
     /// Carries messages until the program ends it.
-    pub fn run(mut self, host: String) {
+    pub fn run(mut self, host: &str) {
         let rank = self.transport.rank();
-        self.shared.lock().hosts[rank].clone_from(&host);
-        self.introduce(rank, &host);
+        host.clone_into(&mut self.shared.lock().hosts[rank]);
+        self.introduce(rank, host);
         let all_have_left = loop {
             let arrived = self.take_messages();
             if let Some(all_have_left) = self.follow_orders() {

@@ -185,7 +185,7 @@ fn each_cause_of_a_failure_holds_alone() {
             one.host.devices[0].average_read_ms = Some(7.4);
         }),
         (CauseId::WrongMix, |one| {
-            one.checks = vec![mix::share("buy", 1.7)]
+            one.checks = vec![mix::share("buy", 1.7)];
         }),
     ];
     for (id, change) in cases {

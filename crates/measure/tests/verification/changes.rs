@@ -225,7 +225,7 @@ fn what_could_not_be_compared_is_said() {
     begins(&run.verified(), "The run did not end");
 
     let run = Run::with(|_| ());
-    let verified = verified_by(&run.path(), Ok(None));
+    let verified = verified_by(&run.path(), &Ok(None));
     begins(&verified, "The verdict was not recomputed");
     assert!(!verified.verdict);
 
@@ -245,7 +245,7 @@ fn what_could_not_be_compared_is_said() {
 #[test]
 fn files_that_cannot_be_read_are_differences() {
     let run = Run::with(|_| ()).without_hashes();
-    let verified = verified_by(&run.path(), Err("line 1: unknown key".to_owned()));
+    let verified = verified_by(&run.path(), &Err("line 1: unknown key".to_owned()));
     let one = &verified.differences.listed[0];
     assert_eq!(
         (one.file.as_str(), one.recomputed.as_str()),
@@ -287,7 +287,7 @@ fn a_verdict_must_follow_from_the_samples_or_say_less() {
             let reason = one.verdict_reason.clone();
             one.set_verdict(recorded, reason);
         });
-        let verified = verified_by(&run.path(), Ok(Some(criteria)));
+        let verified = verified_by(&run.path(), &Ok(Some(criteria)));
         let case = format!("{recorded} of {of_samples}");
         let differs = fields(&verified).contains(&"verdict");
         assert_eq!(differs, may_be == Some(false), "{case}");

@@ -74,7 +74,7 @@ pub(super) fn usual_file(answers: &Answers) -> PathBuf {
         .chain([std::env::temp_dir()]);
     let apart = places.find(|place| !crate::results_place::lies_in(place, &answers.targets()));
     match apart {
-        Some(place) if place != PathBuf::from(".") => place.join(PROFILE),
+        Some(place) if place.as_os_str() != "." => place.join(PROFILE),
         _ => PathBuf::from(PROFILE),
     }
 }

@@ -251,7 +251,7 @@ impl Prepared {
         let own_directory = own_directory(&directory, &peers, peers.rank());
         let facts = coordinator.facts(ended.as_ref().err().map(ToString::to_string));
         match whole {
-            Some(whole) => Ok(outcome::gather(&whole, &peers, facts, ended, doubts)),
+            Some(whole) => Ok(outcome::gather(&whole, &peers, &facts, ended, doubts)),
             None => {
                 let shipped = shipping::send(&peers, &own_directory, &facts);
                 shipped

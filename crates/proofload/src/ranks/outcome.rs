@@ -130,22 +130,19 @@ fn entry(peers: &Peers, rank: usize) -> RankResult {
 pub fn gather(
     whole: &Mutex<Whole>,
     peers: &Peers,
-    own_facts: Facts,
+    own_facts: &Facts,
     own: Result<Outcome, Error>,
     doubts: Vec<String>,
 ) -> Outcome {
     let whole = lock(whole);
     let mut notes = doubts;
     let mut storage = Vec::new();
-    match own {
-        Ok(outcome) => {
-            storage.extend(outcome.storage);
-            notes.extend(outcome.unwritten);
-        }
-        // It is the reason of its verdict.
-        Err(_) => {}
+    // An error is the reason of its verdict.
+    if let Ok(outcome) = own {
+        storage.extend(outcome.storage);
+        notes.extend(outcome.unwritten);
     }
-    let parts = (0..peers.size()).map(|rank| take(&whole, peers, rank, &own_facts, &mut notes));
+    let parts = (0..peers.size()).map(|rank| take(&whole, peers, rank, own_facts, &mut notes));
     let mut result = combine(parts);
     result.headline = headline::compose(&result, None);
     result.warnings.extend(notes);

@@ -171,7 +171,11 @@ impl Cycle {
 
     fn take_settled(&mut self, sample: &TuningSample) -> Option<CycleOutcome> {
         self.window.add(sample);
-        if self.window.ticks() % self.settings.stable_samples != 0 {
+        if !self
+            .window
+            .ticks()
+            .is_multiple_of(self.settings.stable_samples)
+        {
             return None;
         }
         self.windows += 1;

@@ -104,16 +104,16 @@ impl LegacyRun {
         Ok(())
     }
 
-    fn set(&mut self, switch: String, key: Key, value: String) {
+    fn set(&mut self, switch: String, key: Key, value: &str) {
         let shown = match &key {
             Key::Path(path) => format!("{path} = {value}"),
             named => format!("--{named} {value}"),
         };
         self.lines.push((switch, shown));
-        self.settings.push(Setting::new(key, value.as_str()));
+        self.settings.push(Setting::new(key, value));
     }
 
-    fn at(&mut self, switch: String, path: &str, value: String) {
+    fn at(&mut self, switch: String, path: &str, value: &str) {
         self.set(switch, Key::Path(path.to_owned()), value);
     }
 
@@ -124,7 +124,7 @@ impl LegacyRun {
 
 /// What becomes of the database: `-l`, `-n`, `-a`.
 fn database(run: &mut LegacyRun, given: &Given) -> Result<(), Error> {
-    run.set("one database".to_owned(), Key::Databases, "1".to_owned());
+    run.set("one database".to_owned(), Key::Databases, "1");
     if let Some(directory) = given.text(Switch::Log) {
         run.says(&format!("-l {directory}"), &format!("--log-on {directory}"));
         run.log_on = Some(PathBuf::from(directory));
@@ -166,7 +166,7 @@ fn database(run: &mut LegacyRun, given: &Given) -> Result<(), Error> {
         }
         (false, _) => {
             let size = ByteSize(records * RECORD_BYTES);
-            run.set(format!("-n {records}"), Key::TargetSize, size.to_string());
+            run.set(format!("-n {records}"), Key::TargetSize, &size.to_string());
             run.keep = true;
             run.says("no -a", "--keep: the database stays for -a");
         }
@@ -193,14 +193,14 @@ fn load(run: &mut LegacyRun, given: &Given) -> Result<(), Error> {
         }
         Some(seconds) => {
             let duration = TimeSpan::seconds(seconds).to_string();
-            run.set(format!("-q {seconds}"), Key::Duration, duration);
+            run.set(format!("-q {seconds}"), Key::Duration, &duration);
         }
         None => run.says("no -q", "the two hours of the profile"),
     }
     let threads = given.whole(Switch::Threads, 1..=65_536)?;
     match threads {
-        Some(threads) => run.set(format!("-t {threads}"), Key::Threads, threads.to_string()),
-        None if run.build_only => run.set("no -t".to_owned(), Key::Threads, "1".to_owned()),
+        Some(threads) => run.set(format!("-t {threads}"), Key::Threads, &threads.to_string()),
+        None if run.build_only => run.set("no -t".to_owned(), Key::Threads, "1"),
         None => {
             return Err(Error::usage(
                 "The number of threads is missing.",
@@ -208,11 +208,7 @@ fn load(run: &mut LegacyRun, given: &Given) -> Result<(), Error> {
             ));
         }
     }
-    run.at(
-        "fixed threads".to_owned(),
-        "mail.iops_per_mailbox",
-        "0".to_owned(),
-    );
+    run.at("fixed threads".to_owned(), "mail.iops_per_mailbox", "0");
     mix(run, given)
 }
 
@@ -233,7 +229,7 @@ fn mix(run: &mut LegacyRun, given: &Given) -> Result<(), Error> {
             Some(share) => format!("-{letter} {share}"),
             None => format!("no -{letter}"),
         };
-        run.at(name, path, number(*percent));
+        run.at(name, path, &number(*percent));
     }
     let [insert, replace, delete, _] = percents;
     let changes = insert + replace + delete;
@@ -264,12 +260,12 @@ fn engine(run: &mut LegacyRun, given: &Given) -> Result<(), Error> {
         run.at(
             format!("-b {megabytes}"),
             "engine.cache_size_per_database",
-            value,
+            &value,
         );
     }
     if let Some(buffers) = given.whole(Switch::LogBuffers, 16..=131_072)? {
         let value = ByteSize(log_buffer_bytes(buffers as u32)).to_string();
-        run.at(format!("-g {buffers}"), "engine.log_buffer", value);
+        run.at(format!("-g {buffers}"), "engine.log_buffer", &value);
     }
     Ok(())
 }

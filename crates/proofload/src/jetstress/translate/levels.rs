@@ -71,7 +71,7 @@ fn thresholds(translation: &mut Translation) -> Result<(), Error> {
                 let limit = LIMITS.iter().position(|limit| limit.0 == name);
                 match limit {
                     Some(limit) => {
-                        take_limit(translation, &element, limit, is_lenient, &mut averages)?
+                        take_limit(translation, &element, limit, is_lenient, &mut averages)?;
                     }
                     None => translation.refuse(&element, "not known"),
                 }
