@@ -96,7 +96,7 @@ fn soft_recovery_replays_the_log_files_that_were_asked_for() {
     let text = fs::read_to_string(&path).expect("a file");
     let text = text.replacen("\"wanted_log_files\": 4,", "\"wanted_log_files\": 4000,", 1);
     fs::write(&path, text).expect("a file");
-    here.proofload("verify out").exits(1).prints("verdict");
+    here.proofload("verify out").exits(4).prints("verdict");
 }
 
 #[test]

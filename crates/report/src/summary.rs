@@ -5,6 +5,7 @@
 
 use measure::metric::Stream;
 use measure::metric::{IoMetric, Metric};
+use measure::result::{BackupResult, RecoveryResult};
 
 use crate::run::Run;
 use crate::words::target_text;
@@ -87,6 +88,13 @@ fn fields(run: &Run) -> Vec<(String, String)> {
     fields.push(named("worst_database_read_average_ms", read));
     let log = worst(Stream::LogWrite);
     fields.push(named("worst_log_write_average_ms", log));
+    let (backup, recovery) = (result.backup.as_ref(), result.recovery.as_ref());
+    let rate = backup.and_then(BackupResult::bytes_per_second);
+    fields.push(named("backup_bytes_per_second", number(rate)));
+    let time = recovery.and_then(RecoveryResult::s_per_log_file);
+    fields.push(named("recovery_s_per_log_file", number(time)));
+    let rate = recovery.and_then(RecoveryResult::bytes_per_second);
+    fields.push(named("recovery_bytes_per_second", number(rate)));
     fields
 }
 
@@ -165,6 +173,16 @@ mod tests {
             figures: run.result.totals.clone(),
             ..Default::default()
         });
+        run.result.recovery = Some(measure::result::RecoveryResult {
+            duration_s: 4.0,
+            databases: vec![measure::result::RecoveredDatabase {
+                log_files: 8,
+                bytes: 8_000,
+                duration_s: 4.0,
+                ..Default::default()
+            }],
+            ..Default::default()
+        });
         let text = csv_summary(&[run]);
         let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let (heads, row) = (lines.next().expect("heads"), lines.next().expect("a row"));
@@ -182,6 +200,9 @@ mod tests {
             ("log_write_max_ms", "4"),
             ("worst_log_write_average_ms", "1.25"),
             ("worst_database_read_average_ms", ""),
+            ("backup_bytes_per_second", ""),
+            ("recovery_s_per_log_file", "0.5"),
+            ("recovery_bytes_per_second", "2000"),
         ] {
             assert_eq!(of(head), value, "{head}");
         }

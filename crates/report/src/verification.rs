@@ -54,7 +54,7 @@ pub fn verification_text(verified: &Verified) -> String {
             counted(verified.files, "file")
         ));
     }
-    if verified.samples > 0 {
+    if verified.samples > 0 || verified.verdict {
         let verdict = verified.result.as_ref().filter(|_| verified.verdict);
         let verdict = verdict.map_or_else(String::new, |result| {
             format!(" and the verdict `{}`", result.verdict)

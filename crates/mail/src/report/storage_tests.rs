@@ -60,7 +60,7 @@ pub(super) fn tiles(result: &RunResult) -> Vec<Tile> {
             name: "Soft recovery",
             value: recovery.s_per_log_file()? * 1e3,
             unit: Unit::Milliseconds,
-            short_unit: "ms per log file",
+            short_unit: "per log file",
             beside: format!("{log_files} or more per database"),
         })
     });

@@ -327,7 +327,7 @@ pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
     let samples = &result.samples;
     let short = samples.count < FEW_SAMPLES && result.verdict != Verdict::Interrupted;
     let is_run = !matches!(result.verdict, Verdict::Error | Verdict::Built);
-    (short && is_run).then(|| {
+    (short && is_run && result.has_measured_phase()).then(|| {
         Advice::new(
             AdviceId::SHORT_RUN,
             "The run is short",
