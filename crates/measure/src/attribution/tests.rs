@@ -1,5 +1,5 @@
+mod bounds;
 mod mix;
-
 use super::*;
 use crate::metric::{Metric, Stream};
 use crate::result::{

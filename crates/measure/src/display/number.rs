@@ -365,4 +365,9 @@ mod tests {
         assert_eq!(duration(86_400.0 * 3.0 + 4.0 * 3_600.0), "3 d 4 h");
         assert_eq!(duration(-1.0), "-");
     }
+    #[test]
+    fn a_latency_that_is_missing_is_written_as_absent() {
+        assert_eq!(latency_or_absent(Some(2.5)), latency(2.5));
+        assert_eq!(latency_or_absent(None), ABSENT);
+    }
 }

@@ -278,4 +278,23 @@ mod tests {
         table.rows[0][1] = Cell::of(0.0, Unit::Fraction).written("0.0 +- 0.1".to_owned());
         assert_eq!(table.without_empty_columns().columns.len(), 1);
     }
+    #[test]
+    fn columns_have_the_unit_that_their_cells_leave_out() {
+        let column = |unit| {
+            let column = Column::of_unit("a head", unit);
+            (column.head, column.unit, column.numeric)
+        };
+        let of = |unit: &str| ("a head".to_owned(), unit.to_owned(), true);
+        assert_eq!(column(Unit::Fraction), of("%"));
+        assert_eq!(column(Unit::Milliseconds), of(""));
+        assert_eq!(column(Unit::Iops), of(Unit::Iops.text()));
+    }
+
+    #[test]
+    fn a_cell_stands_out_on_a_condition() {
+        let cell = |notable| Cell::new("7").notable_when(notable);
+        assert!(cell(true).notable && !cell(false).notable);
+        assert!(!cell(true).notable_when(false).notable);
+        assert_eq!(cell(true).text, "7");
+    }
 }

@@ -278,4 +278,22 @@ mod tests {
         result.mark_unfinished();
         assert_eq!(result.verdict, Verdict::Error);
     }
+    #[test]
+    fn the_worst_database_decides_the_highest_average() {
+        let database = |average_ms: Option<f64>| {
+            let mut database = DatabaseResult::default();
+            database.figures.reads.latency = average_ms.map(|average_ms| LatencyFigures {
+                average_ms,
+                ..LatencyFigures::default()
+            });
+            database
+        };
+        let mut result = RunResult::new();
+        assert_eq!(result.worst_average_ms(Stream::DatabaseRead), None);
+        result.databases = [Some(3.5), None, Some(7.25), Some(5.0)]
+            .map(database)
+            .into();
+        assert_eq!(result.worst_average_ms(Stream::DatabaseRead), Some(7.25));
+        assert_eq!(result.worst_average_ms(Stream::LogWrite), None);
+    }
 }

@@ -124,3 +124,15 @@ impl Layout {
         self.operations.iter().position(|o| o.name == name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workload_runs_from_the_warm_up_to_the_end_of_the_measured_phase() {
+        let phases = Phase::ALL.iter().copied();
+        let under_load: Vec<Phase> = phases.filter(|phase| phase.is_under_load()).collect();
+        assert_eq!(under_load, [Phase::WarmUp, Phase::Tuning, Phase::Measured]);
+    }
+}

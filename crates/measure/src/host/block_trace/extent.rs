@@ -31,8 +31,12 @@ impl DeviceExtent {
     /// after a flush only.
     #[must_use]
     pub fn has_volatile_cache(&self) -> bool {
-        let (major, minor) = (self.major, self.minor);
-        let path = format!("/sys/dev/block/{major}:{minor}/queue/write_cache");
+        self.has_volatile_cache_by_sys(Path::new("/sys"))
+    }
+
+    fn has_volatile_cache_by_sys(&self, sys: &Path) -> bool {
+        let device = format!("dev/block/{}:{}", self.major, self.minor);
+        let path = sys.join(device).join("queue/write_cache");
         fs::read_to_string(path).is_ok_and(|cache| cache.trim() == "write back")
     }
 
@@ -164,5 +168,23 @@ mod tests {
         };
         assert!(part.shares_device(&other));
         assert!(!part.shares_device(&DeviceExtent { minor: 2, ..part }));
+    }
+    #[test]
+    fn a_write_cache_that_forgets_is_known_by_its_word() {
+        let root = tempfile::tempdir().unwrap();
+        let device = DeviceExtent {
+            major: 8,
+            minor: 16,
+            first_sector: 0,
+            sectors: 500,
+        };
+        let queue = root.path().join("dev/block/8:16/queue");
+        fs::create_dir_all(&queue).unwrap();
+        let forgets = || device.has_volatile_cache_by_sys(root.path());
+        assert!(!forgets());
+        for (word, is_volatile) in [("write back\n", true), ("write through\n", false)] {
+            fs::write(queue.join("write_cache"), word).unwrap();
+            assert_eq!(forgets(), is_volatile, "{word}");
+        }
     }
 }
