@@ -145,6 +145,11 @@ pub fn gather(
         // It is the reason of its verdict.
         Err(_) => {}
     }
+    if let Some(early) = peers.early() {
+        let known = entry(peers, early.rank);
+        let name = capital(&known.name());
+        notes.push(format!("{name} ended the run of all: {}", early.why));
+    }
     let parts = (0..peers.size()).map(|rank| take(&whole, peers, rank, &own_facts, &mut notes));
     let mut result = combine(parts);
     result.headline = headline::compose(&result, None);
