@@ -312,6 +312,40 @@ fn processes_that_do_not_see_each_other_are_refused() {
     assert!(!scratch.path("out").exists());
 }
 
+/// Rank 0 has the result of all; when it dies the others say where theirs are.
+#[test]
+fn a_killed_rank_0_leaves_a_document_and_the_others_say_where_theirs_are() {
+    if !has_mpi() || !is_open_mpi() {
+        return;
+    }
+    let scratch = targets(2);
+    let line = small().replace("--duration 2s", "--duration 60s");
+    let line = line.replace("{}/", &scratch.path("").display().to_string());
+    let mut run = Running::start_with(mpirun(&scratch, 2, &["--enable-recovery"]), &line);
+    run.wait_until_it_says("measuring 0:01");
+    kill_rank(&run, 0);
+    let ended = run.end();
+    assert!(ended.stderr.contains("Rank 0 on"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("ranks/0001-"), "{}", ended.stderr);
+    let result = json(&scratch.path("out/result.json"));
+    assert_eq!(
+        (&result["verdict"], &result["complete"]),
+        (&"interrupted".into(), &false.into())
+    );
+    assert!(
+        result["ranks"][1]["achieved_iops"].as_f64() > Some(0.0),
+        "{result}"
+    );
+    scratch
+        .proofload("verify out")
+        .exits(5)
+        .prints("did not end");
+    scratch
+        .proofload("report out")
+        .exits(0)
+        .prints("UNFINISHED");
+}
+
 fn is_open_mpi() -> bool {
     let version = Command::new("mpirun").arg("--version").output();
     version.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains("Open"))

@@ -201,7 +201,14 @@ impl<T: Transport> Service<T> {
                 }
                 state.early.get_or_insert(Early { rank, why });
             }
-            Head::Leaves => state.peers[from].has_left = true,
+            Head::Leaves => {
+                state.peers[from].has_left = true;
+                if from == 0 {
+                    // Rank 0 leaves last: who still works was given up by it.
+                    let why = "it has ended the run.".to_owned();
+                    state.early.get_or_insert(Early { rank: from, why });
+                }
+            }
             Head::Program { topic } => {
                 let waiting = state.inbox.entry((from, topic)).or_default();
                 waiting.push_back(body);

@@ -31,9 +31,11 @@ pub fn load_part(rank: RankResult, directory: &Path) -> Result<Part, LoadError> 
 pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &mut Verified) {
     let mut parts = Vec::new();
     let mut reached = true;
+    let is_unfinished = result.document_sha256.is_empty();
     for recorded in &result.ranks {
         let known = facts(recorded);
-        if recorded.directory.is_empty() {
+        let directory = verified.directory.join(&recorded.directory);
+        if recorded.directory.is_empty() || (is_unfinished && !directory.exists()) {
             verified.cannot(format!(
                 "Nothing of {} has arrived, so its figures were taken as recorded.",
                 recorded.name()
@@ -44,7 +46,6 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
             });
             continue;
         }
-        let directory = verified.directory.join(&recorded.directory);
         match verify(&directory, terms) {
             Ok(own) => {
                 reached &= own.verdict || own.agreement() == Agreement::Partial;
@@ -67,6 +68,13 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
             }
         }
     }
+    verified.verdict = reached;
+    if is_unfinished {
+        // It holds what the ranks had said last, which is in no sample.
+        verified.verdict = false;
+        verified.cannot("The run of all ranks did not end, so what they come to was not compared.");
+        return;
+    }
     let mut whole = combine(parts);
     // What the run has added to what follows from the ranks: texts, and the hashes of this directory.
     whole.version.clone_from(&result.version);
@@ -75,7 +83,6 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
     whole.notes.clone_from(&result.notes);
     whole.files.clone_from(&result.files);
     whole.document_sha256.clone_from(&result.document_sha256);
-    verified.verdict = reached;
     verified.checks += whole.checks.len() as u64;
     compare::compare(result, &whole, verified);
 }
@@ -122,7 +129,8 @@ fn take_over(recorded: &RankResult, own: Verified, verified: &mut Verified) {
     for sentence in own.not_verified {
         verified.cannot(format!("{}: {sentence}", recorded.name()));
     }
-    if own.document_sha256 != recorded.document_sha256 {
+    let is_known = !recorded.document_sha256.is_empty();
+    if is_known && own.document_sha256 != recorded.document_sha256 {
         let (recorded_hash, found) = (recorded.document_sha256.clone(), own.document_sha256);
         let field = format!("document_sha256 of {}", recorded.name());
         verified

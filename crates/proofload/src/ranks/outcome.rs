@@ -142,6 +142,11 @@ pub fn gather(
         storage.extend(outcome.storage);
         notes.extend(outcome.unwritten);
     }
+    if let Some(early) = peers.early() {
+        let known = entry(peers, early.rank);
+        let name = capital(&known.name());
+        notes.push(format!("{name} ended the run of all: {}", early.why));
+    }
     let parts = (0..peers.size()).map(|rank| take(&whole, peers, rank, own_facts, &mut notes));
     let mut result = combine(parts);
     result.headline = headline::compose(&result, None);
