@@ -25,7 +25,7 @@ pub fn markdown(run: &Run) -> String {
     for section in &run.contribution.sections {
         for part in &section.parts {
             if part.medium != Medium::Page {
-                text.section(&part.title, &part.table);
+                text.section(part.title, &part.table);
             }
         }
     }

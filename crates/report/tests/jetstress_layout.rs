@@ -34,7 +34,7 @@ fn elements<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 /// The cells of each row of a fieldset.
-fn rows<'a>(page: &'a str, fieldset: usize) -> Vec<Vec<&'a str>> {
+fn rows(page: &str, fieldset: usize) -> Vec<Vec<&str>> {
     let fieldset = elements(page, "fieldset")[fieldset];
     let rows = elements(fieldset, "tr").into_iter();
     rows.map(|row| elements(row, "td")).collect()

@@ -218,11 +218,11 @@ impl Ended {
     /// Runs a command to its end.
     pub fn of(command: &mut Command) -> Self {
         let line = format!("{command:?}");
-        Self::of_output(&line, command.output().expect("the program starts"))
+        Self::of_output(&line, &command.output().expect("the program starts"))
     }
 
     /// What a command has left that ended; `line` is what messages call it.
-    pub fn of_output(line: &str, output: std::process::Output) -> Self {
+    pub fn of_output(line: &str, output: &std::process::Output) -> Self {
         Self {
             line: line.to_owned(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

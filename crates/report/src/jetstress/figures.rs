@@ -282,7 +282,7 @@ pub(super) fn esrp(result: &RunResult) -> Part {
         .and_then(BackupResult::bytes_per_second);
     let backup_rates = result.backup.iter().flat_map(|one| &one.databases);
     let backup_rates: Vec<f64> = backup_rates
-        .filter_map(|one| one.bytes_per_second())
+        .filter_map(measure::result::BackedUpDatabase::bytes_per_second)
         .collect();
     let per_database = (!backup_rates.is_empty())
         .then(|| backup_rates.iter().sum::<f64>() / backup_rates.len() as f64);
