@@ -297,8 +297,9 @@ pub fn trial_failed(target: &Target, error: Errno) -> Refusal {
 /// A new file for direct I/O that has no name, so that nothing is left of it whatever happens.
 pub fn unnamed_file(directory: &DirectoryHandle) -> rustix::io::Result<OwnedFd> {
     let mode = Mode::RUSR | Mode::WUSR;
-    let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
-    let unnamed = rustix::fs::openat(directory, ".", flags | OFlags::TMPFILE, mode);
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let without_name = flags | OFlags::DIRECT | OFlags::TMPFILE;
+    let unnamed = rustix::fs::openat(directory, ".", without_name, mode);
     match unnamed {
         // Some file systems have no unnamed files; INVAL from others means no direct I/O, which
         // the second try distinguishes.
@@ -307,6 +308,9 @@ pub fn unnamed_file(directory: &DirectoryHandle) -> rustix::io::Result<OwnedFd> 
             let file = rustix::fs::openat(directory, PROBE_NAME, flags, mode)?;
             let removed = directory.remove_file(PROBE_NAME, FileIdentity::of(&file)?);
             removed.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            // Opening a new file for direct I/O may make it and fail then, and nobody would remove it.
+            let flags = rustix::fs::fcntl_getfl(&file)? | OFlags::DIRECT;
+            rustix::fs::fcntl_setfl(&file, flags)?;
             Ok(file)
         }
         other => other,

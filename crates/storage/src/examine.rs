@@ -124,7 +124,12 @@ fn examine_directory(target: &Target, found: &mut Examination) {
             directory::refuse_filled(target, handle),
         ),
     }
-    if found.has(ObstacleKind::ReadOnly) || found.has(ObstacleKind::Permission) {
+    let is_known = [
+        ObstacleKind::ReadOnly,
+        ObstacleKind::Permission,
+        ObstacleKind::InMemory,
+    ];
+    if is_known.into_iter().any(|kind| found.has(kind)) {
         return; // A trial would say it again.
     }
     if let Err(error) = directory::probe(handle) {

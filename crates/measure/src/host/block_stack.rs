@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_on_devices_are_told_apart() {
+    fn devices_on_devices_are_distinguished() {
         let root = tempfile::tempdir().unwrap();
         let kind = |name: &str, file: &str, content: &str| {
             let device = root.path().join(name);

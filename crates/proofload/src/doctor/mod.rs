@@ -99,7 +99,7 @@ pub struct PlaceReport {
     pub findings: Vec<Finding>,
 }
 
-/// Examines places. `notify` is told what takes a while.
+/// Examines places. `notify` gets what takes a while.
 #[must_use]
 pub fn examine(request: &DoctorRequest, notify: &mut dyn FnMut(&str)) -> DoctorReport {
     let host = host();
@@ -167,14 +167,9 @@ fn look(given: &std::path::Path) -> (PlaceReport, Examination) {
     let examination = storage::examine(given);
     let target = examination.target.as_ref();
     let path = target.map(|target| target.path.as_path());
-    let tried = [ObstacleKind::NoDirectIo, ObstacleKind::InMemory];
-    let direct_io = match (target, is_free(&examination)) {
-        (None, _) => None,
-        (Some(_), true) => Some(true),
-        (Some(_), false) => tried
-            .into_iter()
-            .any(|kind| examination.has(kind))
-            .then_some(false),
+    let direct_io = match is_free(&examination) {
+        true => Some(true),
+        false => examination.has(ObstacleKind::NoDirectIo).then_some(false),
     };
     let described = path.map(describe_target);
     let is_directory = described
