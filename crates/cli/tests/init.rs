@@ -21,7 +21,7 @@ fn answered(here: &Scratch, answers: &str) -> Ended {
     // It may end before it has read all of it.
     let _ = input.write_all(answers.as_bytes());
     drop(input);
-    Ended::of_output("init", child.wait_with_output().expect("its end"))
+    Ended::of_output("init", &child.wait_with_output().expect("its end"))
 }
 
 #[test]
