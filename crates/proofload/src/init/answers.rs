@@ -6,7 +6,7 @@ use config::{ByteSize, TimeSpan};
 use execution::Error;
 
 use super::Question;
-use super::checks;
+use super::checks::{self, Plan};
 use crate::jetstress::{Draft, as_number, as_text, quoted};
 use crate::registry::WORKLOADS;
 use crate::scenario::Scenario;
@@ -71,7 +71,7 @@ impl Default for Answers {
         let first = answers.workload.clone();
         // A bundled profile can be read: a test has read them all.
         let _ = answers.take_workload(&first);
-        answers.on = vec![checks::usual_target(&answers)];
+        answers.on = vec![checks::usual_target(&answers.plan())];
         answers
     }
 }
@@ -112,54 +112,60 @@ impl Answers {
                 self.on = paths(text);
                 self.log_on = Vec::new();
                 self.databases = u32::try_from(self.on.len()).unwrap_or(1);
-                checks::targets(self)?;
+                checks::targets(&self.plan())?;
             }
             Step::LogOn if text == BESIDE => {
                 self.log_on = Vec::new();
-                self.file = checks::usual_file(self);
+                self.file = checks::usual_file(&self.targets());
             }
             Step::LogOn => {
                 self.log_on = paths(text);
-                self.file = checks::usual_file(self);
-                checks::targets(self)?;
+                self.file = checks::usual_file(&self.targets());
+                checks::targets(&self.plan())?;
             }
             Step::Databases => {
                 self.databases = number(text)?;
-                checks::profile(self)?;
+                checks::profile(&self.plan())?;
                 self.mailboxes = self.mailboxes.max(self.databases);
             }
             Step::Mailboxes => {
                 self.mailboxes = number(text)?;
-                checks::profile(self)?;
-                self.mailbox_size = checks::fitting(self, self.mailbox_size, |answers, size| {
-                    answers.mailbox_size = size;
+                checks::profile(&self.plan())?;
+                self.mailbox_size = checks::fitting(self.mailbox_size, |mailbox_size| {
+                    let tried = self.clone();
+                    Self {
+                        mailbox_size,
+                        ..tried
+                    }
+                    .plan()
                 });
             }
             Step::MailboxIops => {
                 self.mailbox_iops = text
                     .parse()
                     .map_err(|_| not("a number such as 0.1", text))?;
-                checks::profile(self)?;
+                checks::profile(&self.plan())?;
             }
             Step::MailboxSize => {
                 self.mailbox_size = size(text)?;
-                return checks::storage(self);
+                return checks::storage(&self.plan());
             }
             Step::Users => {
                 self.users = number(text)?;
-                checks::profile(self)?;
-                self.data_size = checks::fitting(self, self.data_size, |answers, size| {
-                    answers.data_size = size;
+                checks::profile(&self.plan())?;
+                self.data_size = checks::fitting(self.data_size, |data_size| {
+                    let tried = self.clone();
+                    Self { data_size, ..tried }.plan()
                 });
             }
             Step::DataSize => {
                 self.data_size = size(text)?;
-                return checks::storage(self);
+                return checks::storage(&self.plan());
             }
             Step::Duration => {
                 self.duration =
                     TimeSpan::parse(text).map_err(|why| Error::usage(sentence(&why), ""))?;
-                checks::profile(self)?;
+                checks::profile(&self.plan())?;
             }
             Step::File => return self.take_file(text),
             Step::Overwrite => match text.to_ascii_lowercase().as_str() {
@@ -290,21 +296,14 @@ impl Answers {
         draft
     }
 
-    /// The same answers with the databases elsewhere.
-    pub(super) fn lying_on(&self, directory: &Path) -> Self {
-        Self {
-            on: vec![directory.to_owned()],
-            log_on: Vec::new(),
-            ..self.clone()
+    /// What is to be checked.
+    fn plan(&self) -> Plan {
+        Plan {
+            draft: self.draft(),
+            on: self.on.clone(),
+            log_on: self.log_on.clone(),
+            is_mail: self.is_mail(),
         }
-    }
-
-    pub(super) fn on(&self) -> &[PathBuf] {
-        &self.on
-    }
-
-    pub(super) fn log_on(&self) -> &[PathBuf] {
-        &self.log_on
     }
 
     pub(super) fn path(&self) -> &Path {

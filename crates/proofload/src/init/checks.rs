@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use config::ByteSize;
 use execution::{Error, Output, RunOptions};
 
-use super::answers::Answers;
+use crate::jetstress::Draft;
 use crate::run::Prepared;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Value};
@@ -25,9 +25,19 @@ const MOUNTS: &str = "/mnt";
 /// Steps by which the largest size that fits is approached.
 const STEPS: u32 = 12;
 
+/// What is checked: a profile, and where its databases and logs shall lie.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub draft: Draft,
+    pub on: Vec<PathBuf>,
+    pub log_on: Vec<PathBuf>,
+    /// Whether it is one of a mail server.
+    pub is_mail: bool,
+}
+
 /// Reads the profile, with all its rules; the first thing that is wrong, in a sentence.
-pub(super) fn profile(answers: &Answers) -> Result<(), Error> {
-    answers.draft().read().map(drop).map_err(|error| {
+pub(super) fn profile(plan: &Plan) -> Result<(), Error> {
+    plan.draft.read().map(drop).map_err(|error| {
         let first = error.diagnostics.first();
         let text = |text: &str| measure::units::sentence(&format!("{text}."));
         Error::usage(
@@ -40,76 +50,71 @@ pub(super) fn profile(answers: &Answers) -> Result<(), Error> {
 }
 
 /// Checks directories and devices with little data: whether they can be used at all.
-pub(super) fn targets(answers: &Answers) -> Result<(), Error> {
-    let mut scenario = scenario(answers);
+pub(super) fn targets(plan: &Plan) -> Result<(), Error> {
+    let mut scenario = scenario(plan);
     let mut size = SMALL_BROKERAGE;
-    if answers.is_mail() {
+    if plan.is_mail {
         // No directory is left without a database or a log.
-        let count = answers.on().len().max(answers.log_on().len());
+        let count = plan.on.len().max(plan.log_on.len());
         scenario.set(&Key::Databases, &Value::from(count.to_string().as_str()));
         size = ByteSize(SMALL_BYTES * count as u64);
     }
     scenario.set(&Key::TargetSize, &Value::from(size.to_string().as_str()));
-    Prepared::new(&scenario, &options(answers)).map(drop)
+    Prepared::new(&scenario, &options(plan)).map(drop)
 }
 
 /// The first directory below /mnt that a run could take; the current one where there is none.
-pub(super) fn usual_target(answers: &Answers) -> PathBuf {
+pub(super) fn usual_target(plan: &Plan) -> PathBuf {
     let entries = std::fs::read_dir(MOUNTS).into_iter().flatten().flatten();
     let mut directories: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     directories.sort();
-    let usable = |path: &PathBuf| targets(&answers.lying_on(path)).is_ok();
-    directories
-        .into_iter()
-        .find(usable)
-        .unwrap_or_else(|| PathBuf::from("."))
+    let usable = |path: &PathBuf| {
+        let on = vec![path.clone()];
+        let plan = plan.clone();
+        targets(&Plan { on, ..plan }).is_ok()
+    };
+    let found = directories.into_iter().find(usable);
+    found.unwrap_or_else(|| PathBuf::from("."))
 }
 
-/// Where the profile is written unless another file is named: not on a target.
-pub(super) fn usual_file(answers: &Answers) -> PathBuf {
+/// Where the profile is written unless another file is named: on none of these targets.
+pub(super) fn usual_file(targets: &[PathBuf]) -> PathBuf {
+    let here = PathBuf::from(".");
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let mut places = [PathBuf::from(".")]
-        .into_iter()
-        .chain(home)
-        .chain([std::env::temp_dir()]);
-    let apart = places.find(|place| !crate::results_place::lies_in(place, &answers.targets()));
-    match apart {
-        Some(place) if place.as_os_str() != "." => place.join(PROFILE),
-        _ => PathBuf::from(PROFILE),
+    let elsewhere = home.into_iter().chain([std::env::temp_dir()]);
+    let apart = |place: &PathBuf| !crate::results_place::lies_in(place, targets);
+    if apart(&here) {
+        return PathBuf::from(PROFILE);
     }
+    let place = elsewhere.into_iter().find(apart);
+    place.unwrap_or_default().join(PROFILE)
 }
 
 /// Checks that everything fits; what goes where and how long it takes.
-pub(super) fn storage(answers: &Answers) -> Result<Vec<String>, Error> {
-    profile(answers)?;
-    let prepared = Prepared::new(&scenario(answers), &options(answers))?;
-    let plan = prepared.describe()?;
-    Ok(plan.lines().map(str::to_owned).collect())
+pub(super) fn storage(plan: &Plan) -> Result<Vec<String>, Error> {
+    profile(plan)?;
+    let prepared = Prepared::new(&scenario(plan), &options(plan))?;
+    let described = prepared.describe()?;
+    Ok(described.lines().map(str::to_owned).collect())
 }
 
 /// The largest size up to `usual` with which everything fits, in whole MiB; `usual` where none does, so that the
 /// answer says why.
-pub(super) fn fitting(
-    answers: &Answers,
-    usual: ByteSize,
-    set: impl Fn(&mut Answers, ByteSize),
-) -> ByteSize {
+pub(super) fn fitting(usual: ByteSize, plan: impl Fn(ByteSize) -> Plan) -> ByteSize {
     let fits = |size: ByteSize| {
-        let mut tried = answers.clone();
-        set(&mut tried, size);
-        profile(&tried).is_ok() && Prepared::new(&scenario(&tried), &options(&tried)).is_ok()
+        let plan = plan(size);
+        profile(&plan).is_ok() && Prepared::new(&scenario(&plan), &options(&plan)).is_ok()
     };
     if fits(usual) {
         return usual;
     }
-    let mebibytes = |count: u64| ByteSize::mib(count);
     let (mut least, mut most) = (0, usual.bytes() >> 20);
     for _ in 0..STEPS {
         let middle = least + (most - least) / 2;
         if middle == least {
             break;
         }
-        if fits(mebibytes(middle)) {
+        if fits(ByteSize::mib(middle)) {
             least = middle;
         } else {
             most = middle;
@@ -118,7 +123,7 @@ pub(super) fn fitting(
     if least == 0 {
         usual
     } else {
-        mebibytes(three_digits(least))
+        ByteSize::mib(three_digits(least))
     }
 }
 
@@ -129,16 +134,16 @@ fn three_digits(number: u64) -> u64 {
     number / unit * unit
 }
 
-fn scenario(answers: &Answers) -> Scenario {
-    let mut scenario = Scenario::new(PROFILE).with_file(PROFILE, answers.draft().to_toml());
+fn scenario(plan: &Plan) -> Scenario {
+    let mut scenario = Scenario::new(PROFILE).with_file(PROFILE, plan.draft.to_toml());
     scenario.output = Output::Memory;
     scenario
 }
 
-fn options(answers: &Answers) -> RunOptions {
+fn options(plan: &Plan) -> RunOptions {
     RunOptions {
-        on: answers.on().to_vec(),
-        log_on: answers.log_on().to_vec(),
+        on: plan.on.clone(),
+        log_on: plan.log_on.clone(),
         ..RunOptions::default()
     }
 }

@@ -1,13 +1,12 @@
 //! How many mailboxes and threads there are.
 
-use config::ByteSize;
+use config::{ByteSize, Source};
 use execution::Error;
 use mail::profile::MailProfile;
 
 use super::{Translation, instances};
 use crate::jetstress::draft::{quoted, size};
 use crate::registry::WORKLOADS;
-use crate::scenario::Scenario;
 
 const NOT_ATTACHED: &str = "databases of Jetstress cannot be attached: the first run builds its own; with --keep they stay, and \
      --reuse runs on them again";
@@ -37,9 +36,9 @@ pub(super) fn translate(translation: &mut Translation) -> Result<(), Error> {
 
 /// The number of databases of the profile that is extended.
 fn databases_of_base(translation: &Translation) -> Result<u64, Error> {
-    let base = WORKLOADS.read(&[crate::workloads::find(&Scenario::new(
-        translation.draft.base(),
-    ))?])?;
+    let base = WORKLOADS.bundled(translation.draft.base());
+    let text = base.map_or("", |base| base.toml);
+    let base = WORKLOADS.read(&[Source::file(translation.draft.base(), text)])?;
     let base = base.downcast::<MailProfile>();
     Ok(base.map_or(1, |base| u64::from(base.mail.databases)))
 }
