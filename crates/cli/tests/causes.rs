@@ -43,7 +43,7 @@ fn ten_thousand_sessions_wait_above_the_device() {
 
 /// Each sample has a pause in it that is longer than a second.
 #[test]
-fn a_process_that_was_paused_blames_no_storage() {
+fn the_pause_of_a_process_is_no_failure_of_the_storage() {
     let here = Scratch::new();
     here.directory("target");
     let line = format!(
@@ -71,7 +71,7 @@ fn a_process_that_was_paused_blames_no_storage() {
 }
 
 #[test]
-fn a_cache_that_still_fills_blames_no_storage() {
+fn a_cache_that_still_fills_is_no_failure_of_the_storage() {
     let here = Scratch::new();
     here.directory("target");
     let line = format!("{SMALL} {WIDE} {MISSED} --rate 20");

@@ -79,7 +79,9 @@ fn a_target_beyond_the_maximum_is_compared_with_it() {
     assert!(matches!(ended.status, Some(1 | 5)), "{}", ended.stdout);
     let result = result(&here);
     let reason = result["verdict_reason"].as_str().expect("a reason");
-    assert!(reason.starts_with("Maximum found "), "{reason}");
+    // A machine that is busy with other work may keep the levels at no load.
+    let found = ["Maximum found ", "No load that was tried kept "];
+    assert!(found.iter().any(|one| reason.starts_with(one)), "{reason}");
     assert!(
         reason.contains("target 30,000,000 IOPS not reached"),
         "{reason}"
@@ -148,7 +150,7 @@ fn the_plan_says_how_long_a_search_takes() {
 fn a_throughput_test_fills_its_part_of_the_volume() {
     let here = Scratch::new();
     here.directory("target");
-    let line = "run exchange-2013 --on target --scenario throughput --capacity-percent 1 --dry-run";
+    let line = "run exchange-2013 --on target --scenario throughput --capacity-percent 20 --dry-run";
     let whole = here.proofload(line).exits(0);
     assert!(whole.stdout.contains("4 databases of"), "{}", whole.stdout);
     here.proofload(&format!("{line} --target-size 1GiB"))
@@ -178,7 +180,7 @@ fn a_brokerage_says_what_works_instead() {
 /// A small array, so that its maximum is known by trying every rate.
 const MODELLED: &str = "predict exchange-2013 --array msa2050 --databases 1 --mailboxes 100 \
     --target-size 8GB --set engine.cache_size_per_database=16MiB --set engine.checkpoint_depth=4MiB \
-    --set array.pool_count=1 --set array.pool.disk_count=4 \
+    --set array.pool.count=1 --set array.pool.disk_count=4 \
     --duration 60s --set run.warm_up.maximum=60s --settled --json --quiet";
 
 fn document(text: &str) -> Value {

@@ -101,7 +101,7 @@ fn events_on_standard_output_are_alone_there() {
     assert_eq!(events.last().expect("an end")["event"], "end");
     assert!(!of_kind(&events, "sample").is_empty());
     scratch
-        .proofload(&format!("{line} --events - --json"))
+        .proofload(&format!("{line} --events - --json").replace("--out out", "--out other"))
         .exits(2)
         .says("Both --events and --json");
     let swept = scratch.proofload(&format!(

@@ -1,9 +1,10 @@
 //! The answer of a run as one sentence, the same on the terminal, in the report and in `result.json`.
 
 use crate::display::number::{bounded, bytes, count, duration, latency, quantity};
+use crate::display::tuning_outcome;
 use crate::metric::Unit;
 use crate::result::{
-    CheckId, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, TuningResult, Verdict,
+    CheckId, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict,
 };
 
 /// A shorter run is no performance test as Jetstress has it.
@@ -107,7 +108,7 @@ fn of_tests(result: &RunResult) -> String {
 fn reached(result: &RunResult, load: Option<&str>) -> String {
     let throughput = &result.throughput;
     let achieved = throughput.achieved_iops;
-    if let Some(outcome) = result.tuning.as_ref().and_then(TuningResult::outcome) {
+    if let Some(outcome) = result.tuning.as_ref().and_then(tuning_outcome) {
         return format!("{outcome}; achieved {}", quantity(achieved, Unit::Iops));
     }
     match (load, throughput.target_iops) {

@@ -13,12 +13,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use measure::run_directory::STATUS_FILE;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::status::RunStatus;
-
-/// Name of the file in the run directory.
-pub const STATUS_FILE: &str = "status.json";
 
 /// The document is filled up with blanks to a multiple of this, so that it rarely changes its length.
 const UNIT: usize = 4_096;

@@ -5,9 +5,11 @@ mod contribution;
 pub mod number;
 mod table;
 pub mod tone;
+mod tuning;
 
 pub use contribution::{
     Advice, AdviceId, Better, Contribution, LoadWords, Medium, Part, ResultMetric, Section, Tile,
 };
 pub use table::{Cell, Column, Table};
 pub use tone::Tone;
+pub use tuning::tuning_outcome;

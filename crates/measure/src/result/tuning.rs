@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::CheckId;
-use crate::display::number::{bounded, quantity};
-use crate::metric::Unit;
 
 /// How the load was tuned.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -109,22 +107,5 @@ impl TuningResult {
     #[must_use]
     pub fn misses_target(&self) -> bool {
         self.target_iops.is_some() && !self.reached
-    }
-
-    /// The outcome in short: the maximum, what stopped the search, the target that was not reached.
-    /// `None` when a load that reaches the target was found, or nothing was.
-    #[must_use]
-    pub fn outcome(&self) -> Option<String> {
-        if !self.finds_maximum && !self.misses_target() {
-            return None;
-        }
-        let maximum = quantity(self.maximum_iops?, Unit::Iops);
-        let stopped = self.stopped_by();
-        let stopped = stopped.map_or(String::new(), |what| format!(", stopped by {what}"));
-        let missed = self.target_iops.filter(|_| self.misses_target());
-        let missed = missed.map_or(String::new(), |target| {
-            format!("; target {} not reached", bounded(target, Unit::Iops))
-        });
-        Some(format!("maximum found {maximum}{stopped}{missed}"))
     }
 }

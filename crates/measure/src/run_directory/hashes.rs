@@ -10,7 +10,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{REPORT_FILE, RESULT_FILE, TEMPORARY_FILE};
+use super::{REPORT_FILE, RESULT_FILE, STATUS_FILE, TEMPORARY_FILE};
 use crate::result::{FileHash, RunResult};
 
 /// What stands before the hash of the document. Only a field of the document itself stands two blanks
@@ -30,7 +30,7 @@ pub struct DocumentHash {
 }
 
 /// The hashes of the files of a run that are written while it lasts, by name. The report is not among
-/// them, as it can be made again.
+/// them, as it can be made again, nor is the state of the run, which is removed at its end.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -41,7 +41,7 @@ pub(super) fn hash_files(directory: &Path) -> io::Result<Vec<FileHash>> {
         let Ok(file) = entry.file_name().into_string() else {
             continue;
         };
-        let is_derived = [RESULT_FILE, REPORT_FILE, TEMPORARY_FILE].contains(&file.as_str());
+        let is_derived = [RESULT_FILE, REPORT_FILE, STATUS_FILE, TEMPORARY_FILE].contains(&file.as_str());
         if entry.file_type()?.is_file() && !is_derived {
             hashes.push(hash_file(directory, file)?);
         }

@@ -31,6 +31,8 @@ pub const HISTOGRAMS_FILE: &str = "histograms.hlog";
 pub const REPORT_FILE: &str = "report.html";
 /// Name of the log.
 pub const LOG_FILE: &str = "log.txt";
+/// Name of the state of a run, which is there while the run lasts.
+pub const STATUS_FILE: &str = "status.json";
 /// Name of the settings in force.
 pub const CONFIG_FILE: &str = "config.toml";
 /// Name of the result document until it is complete.

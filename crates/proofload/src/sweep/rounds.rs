@@ -1,6 +1,8 @@
 //! The rounds of a search: points are computed until every question is answered, longer where their time was too
 //! short for a verdict.
 
+use std::collections::BTreeSet;
+
 use measure::display::number::duration;
 use measure::grid::{GridPoint, GridResult};
 use measure::result::Verdict;
@@ -95,10 +97,13 @@ fn compute(
     };
     let points = probes.iter().map(|probe| &question.points[*probe]);
     let mut tried = compute_once(probes, &points.collect::<Vec<_>>(), computation, observer)?;
+    let mut given_up = BTreeSet::new();
     for time in 1..=MOST_TIMES_LONGER {
         let times = LONGER.pow(time);
         let open = tried.iter().filter(|one| {
-            one.entry.verdict == Some(Verdict::Inconclusive) && !computation.stop.is_stopped()
+            one.entry.verdict == Some(Verdict::Inconclusive)
+                && !given_up.contains(&one.number)
+                && !computation.stop.is_stopped()
         });
         let longer = open.filter_map(|one| {
             let longer = longer(&question.points[one.number], times)?;
@@ -122,6 +127,11 @@ fn compute(
                 .entry
                 .name
                 .clone_from(&question.points[again.number].name);
+            if again.entry.verdict == Some(Verdict::Error) {
+                // A volume may be too small for the longer time, which says nothing about the load.
+                given_up.insert(again.number);
+                continue;
+            }
             if let Some(before) = tried.iter_mut().find(|one| one.number == again.number) {
                 *before = again;
             }

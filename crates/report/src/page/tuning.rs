@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use measure::metric::Unit;
+use measure::display::tuning_outcome;
 use measure::result::{TuningResult, TuningStep};
 use measure::units::sentence;
 
@@ -24,7 +25,7 @@ pub(super) fn tuning(run: &Run) -> Markup {
             @if tuning.reached { b { "Reached" } } @else { b { "Not reached" } }
             @if !tuning.chosen.is_empty() { ": " (tuning.chosen) }
             "."
-            @if let Some(outcome) = tuning.outcome() { " " (sentence(&outcome)) "." }
+            @if let Some(outcome) = tuning_outcome(tuning) { " " (sentence(&outcome)) "." }
             @if let Some(percent) = tuning.held_percent.filter(|percent| *percent < 100.0) {
                 " The measured phase holds " (limit(percent)) " % of it."
             }

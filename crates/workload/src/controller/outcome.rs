@@ -7,10 +7,11 @@ use super::plan::{BackupPlan, RecoveryPlan, RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Phase;
 use measure::display::number::{bounded, count, percent};
+use measure::display::tuning_outcome;
 use measure::metric::{Stream, Unit};
 use measure::result::{
     BackupResult, Check, CheckId, ErrorCount, IntegrityClass, RecoveryResult, RunResult,
-    TuningResult, Verdict, VerificationResult, VerifiedDatabase,
+    Verdict, VerificationResult, VerifiedDatabase,
 };
 use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};
@@ -347,7 +348,7 @@ fn say_what_was_found(result: &mut RunResult) {
     ) {
         return;
     }
-    let outcome = result.tuning.as_ref().and_then(TuningResult::outcome);
+    let outcome = result.tuning.as_ref().and_then(tuning_outcome);
     let outcome = outcome.or_else(|| rate_not_carried(result));
     if let Some(outcome) = outcome {
         let reason = format!("{}. {}", sentence(&outcome), result.verdict_reason);

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::profile::TimeSpan;
     use crate::tuning::TuningSample;
-    use crate::tuning::cycle::DatabaseLatency;
+    use crate::tuning::sample::DatabaseLatency;
     use measure::sample::Phase;
 
     fn tick(operations: u64, reads: u64) -> Tick {

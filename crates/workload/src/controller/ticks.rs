@@ -1,6 +1,6 @@
 //! The counts of all shards over one tick, for those who steer while the run goes on.
 
-use crate::tuning::{TuningSample, cycle::DatabaseLatency};
+use crate::tuning::{TuningSample, sample::DatabaseLatency};
 use measure::metric::Stream;
 use measure::sample::{DatabaseMeters, Layout, OperationMeter, Phase, ShardSample};
 use std::collections::BTreeMap;

@@ -7,9 +7,11 @@
 
 pub mod curve;
 pub mod cycle;
+pub mod sample;
 pub mod search;
 mod window;
 
 pub use curve::Curve;
-pub use cycle::{Cycle, CycleOutcome, CycleSettings, TuningSample};
+pub use cycle::{Cycle, CycleOutcome, CycleSettings};
+pub use sample::TuningSample;
 pub use search::{Axis, Goal, Search, SearchSettings, Step};

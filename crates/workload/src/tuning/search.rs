@@ -288,6 +288,8 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
+    use measure::display::tuning_outcome;
+
     use super::*;
     use measure::result::CheckId;
     use proptest::prelude::*;
@@ -394,11 +396,11 @@ mod tests {
         };
         let (chosen, result) = search(asked(9_000.0), 3_200);
         assert!((3_100..=3_200).contains(&chosen) && !result.reached);
-        let outcome = result.outcome().unwrap();
+        let outcome = tuning_outcome(&result).unwrap();
         let end = "stopped by average log write latency; target 9,000 IOPS not reached";
         assert!(outcome.ends_with(end), "{outcome}");
         let (chosen, result) = search(asked(1_000.0), 3_200);
         assert!((3_100..=3_200).contains(&chosen) && result.reached);
-        assert!(!result.outcome().unwrap().contains("target"));
+        assert!(!tuning_outcome(&result).unwrap().contains("target"));
     }
 }

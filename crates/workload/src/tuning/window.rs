@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use measure::sample::{DatabaseMeters, Layout, Phase, RunTotals, Sample};
 
-use super::cycle::TuningSample;
+use super::sample::TuningSample;
 
 /// What was counted in a window, added up as the measured phase of a run is, so that the same rules judge
 /// both.
