@@ -150,7 +150,8 @@ fn the_plan_says_how_long_a_search_takes() {
 fn a_throughput_test_fills_its_part_of_the_volume() {
     let here = Scratch::new();
     here.directory("target");
-    let line = "run exchange-2013 --on target --scenario throughput --capacity-percent 20 --dry-run";
+    let line =
+        "run exchange-2013 --on target --scenario throughput --capacity-percent 20 --dry-run";
     let whole = here.proofload(line).exits(0);
     assert!(whole.stdout.contains("4 databases of"), "{}", whole.stdout);
     here.proofload(&format!("{line} --target-size 1GiB"))

@@ -3,9 +3,7 @@
 use crate::display::number::{bounded, bytes, count, duration, latency, quantity};
 use crate::display::tuning_outcome;
 use crate::metric::Unit;
-use crate::result::{
-    CheckId, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict,
-};
+use crate::result::{CheckId, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict};
 
 /// A shorter run is no performance test as Jetstress has it.
 const SIGN_OFF_S: f64 = 2.0 * 3600.0;

@@ -41,7 +41,8 @@ pub(super) fn hash_files(directory: &Path) -> io::Result<Vec<FileHash>> {
         let Ok(file) = entry.file_name().into_string() else {
             continue;
         };
-        let is_derived = [RESULT_FILE, REPORT_FILE, STATUS_FILE, TEMPORARY_FILE].contains(&file.as_str());
+        let is_derived =
+            [RESULT_FILE, REPORT_FILE, STATUS_FILE, TEMPORARY_FILE].contains(&file.as_str());
         if entry.file_type()?.is_file() && !is_derived {
             hashes.push(hash_file(directory, file)?);
         }

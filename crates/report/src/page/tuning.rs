@@ -1,8 +1,8 @@
 //! How the load was found: the steps of the search, and response time against load.
 
 use maud::{Markup, html};
-use measure::metric::Unit;
 use measure::display::tuning_outcome;
+use measure::metric::Unit;
 use measure::result::{TuningResult, TuningStep};
 use measure::units::sentence;
 

@@ -10,8 +10,8 @@ use measure::display::number::{bounded, count, percent};
 use measure::display::tuning_outcome;
 use measure::metric::{Stream, Unit};
 use measure::result::{
-    BackupResult, Check, CheckId, ErrorCount, IntegrityClass, RecoveryResult, RunResult,
-    Verdict, VerificationResult, VerifiedDatabase,
+    BackupResult, Check, CheckId, ErrorCount, IntegrityClass, RecoveryResult, RunResult, Verdict,
+    VerificationResult, VerifiedDatabase,
 };
 use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use measure::display::number::{beside_limit, bounded};
 use measure::metric::{IoMetric, Stream};
 use measure::result::{Bound, Check, CheckId, CheckKind, Scope, TuningStep};
-use measure::sample::{DatabaseMeters, DatabaseTotals, Layout, RunTotals};
+use measure::sample::{DatabaseTotals, Layout, RunTotals};
 use measure::service_level::{Measured, ServiceLevels, evaluate};
 use measure::steady::SteadyRule;
 

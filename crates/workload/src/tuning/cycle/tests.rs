@@ -1,3 +1,5 @@
+use measure::sample::DatabaseMeters;
+
 use super::*;
 
 fn settings() -> CycleSettings {
