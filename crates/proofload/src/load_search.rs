@@ -161,7 +161,7 @@ mod tests {
             ..LoadSearch::default()
         };
         let settings = applied(&finds, "exchange-2013").unwrap();
-        assert_eq!(settings, ["tuning.find=\"max-iops\""]);
+        assert_eq!(settings, ["tuning.find=max-iops"]);
         let throughput = LoadSearch {
             scenario: Some(LoadScenario::Throughput),
             throughput_percent: Some("80".to_owned()),
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(
             settings,
             [
-                "tuning.find=\"max-iops\"",
+                "tuning.find=max-iops",
                 "tuning.held_percent=80",
                 "tuning.curve_percent=[20, 40, 60]"
             ]

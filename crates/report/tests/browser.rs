@@ -210,7 +210,7 @@ fn of_each_kind() -> Vec<(&'static str, String)> {
 fn framed(page: &str, width: u32) -> String {
     let page = page.replace('&', "&amp;").replace('"', "&quot;");
     format!(
-        "<!DOCTYPE html><body style=\"margin:0\"><iframe width=\"{width}\" height=\"900\" \
+        "<!DOCTYPE html><body style=\"margin:0\"><iframe width=\"{width}\" height=\"900\" scrolling=\"no\" \
          style=\"border:0\" srcdoc=\"{page}\"></iframe><script>addEventListener('load', () => {{
             const page = document.querySelector('iframe').contentDocument;
             const wide = element => element.scrollWidth > element.clientWidth;

@@ -139,7 +139,7 @@ mod tests {
         assert!(found.text.contains("12 h 30 min"), "{}", found.text);
         let shown = section(&grown(2 << 30)).unwrap();
         let row = &shown.parts[0].table.rows[0];
-        assert_eq!(row[3].text, "2.00 GiB");
+        assert_eq!(row[3].text, "2 GiB");
     }
 
     #[test]

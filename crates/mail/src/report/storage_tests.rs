@@ -297,7 +297,7 @@ mod tests {
         assert!(row[5].notable && row[5].text == "not recovered");
         let section = backup_section(&backup);
         assert!(
-            section.sentences[0].contains("2.00 MiB/s"),
+            section.sentences[0].contains("2 MiB/s"),
             "{:?}",
             section.sentences
         );

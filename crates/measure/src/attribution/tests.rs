@@ -4,7 +4,7 @@ use super::*;
 use crate::metric::{Metric, Stream};
 use crate::result::{
     CauseId, CheckId, CounterSummary, DatabaseResult, DeviceResult, ErrorCount, LatencyFigures,
-    ServerResult, SlowSample, SteadyState, TargetPath, WaitShare,
+    SearchEnd, ServerResult, SlowSample, SteadyState, TargetPath, TuningResult, WaitShare,
 };
 
 const SIZE: u64 = 10 << 30;
@@ -132,7 +132,7 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
     type Change = fn(&mut RunResult);
-    let cases: [(CauseId, Change); 15] = [
+    let cases: [(CauseId, Change); 17] = [
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);
@@ -186,6 +186,24 @@ fn each_cause_of_a_failure_holds_alone() {
         }),
         (CauseId::WrongMix, |one| {
             one.checks = vec![mix::share("buy", 1.7)];
+        }),
+        (CauseId::MaximumNotHeld, |one| {
+            one.throughput.rate_iops = Some(900.0);
+            one.tuning = Some(TuningResult {
+                finds_maximum: true,
+                reached: true,
+                maximum_iops: Some(900.0),
+                ..TuningResult::default()
+            });
+        }),
+        (CauseId::SearchLimit, |one| {
+            one.checks = vec![check(CheckId::AchievedIops, 5_000.0, 900.0)];
+            one.tuning = Some(TuningResult {
+                target_iops: Some(5_000.0),
+                maximum_iops: Some(900.0),
+                ended: SearchEnd::LargestLoad,
+                ..TuningResult::default()
+            });
         }),
     ];
     for (id, change) in cases {

@@ -46,6 +46,14 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
             });
             continue;
         }
+        if is_unfinished && !recorded.lost.is_empty() {
+            // Rank 0 has received its files one after the other.
+            verified.cannot(format!(
+                "The files of {} are of different moments, as it was lost, and were not compared.",
+                recorded.name()
+            ));
+            continue;
+        }
         match verify(&directory, terms) {
             Ok(own) => {
                 reached &= own.verdict || own.agreement() == Agreement::Partial;

@@ -114,8 +114,10 @@ fn text_of<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
 
 /// UTF-16 with its byte order mark, or without: then every second byte of the first letters is zero.
 fn is_utf16(bytes: &[u8]) -> bool {
-    let begins: [&[u8]; 4] = [&[0xff, 0xfe], &[0xfe, 0xff], b"<\0", b"\0<"];
-    begins.iter().any(|begin| bytes.starts_with(begin))
+    let marks: [&[u8]; 2] = [&[0xff, 0xfe], &[0xfe, 0xff]];
+    let marked = marks.iter().find_map(|mark| bytes.strip_prefix(*mark));
+    let text = marked.unwrap_or(bytes);
+    text.starts_with(b"<\0") || text.starts_with(b"\0<")
 }
 
 /// The bytes behind the mark by which Windows marks UTF-8.

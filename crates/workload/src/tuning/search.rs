@@ -248,7 +248,7 @@ impl Search {
             .and_then(|step| step.missed);
         result.reached = match (goal, self.settings.asked_iops) {
             (Goal::Rate(_), _) => self.reached,
-            (Goal::Maximum, None) => self.best.is_some() && !self.out_of_time,
+            (Goal::Maximum, None) => self.best.is_some() && result.ended != SearchEnd::Time,
             (Goal::Maximum, Some(asked)) => self.best.is_some_and(|(load, _)| {
                 f64::from(load) >= asked * (1.0 - self.settings.rate_margin)
             }),

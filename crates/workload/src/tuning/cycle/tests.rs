@@ -46,7 +46,14 @@ fn sample(layout: &Layout, read_ms: [f64; 2]) -> TuningSample {
 }
 
 fn run_at(asked_iops: Option<f64>, latency: impl Fn(f64) -> [f64; 2]) -> (usize, CycleOutcome) {
-    let settings = settings();
+    run_with(settings(), asked_iops, latency)
+}
+
+fn run_with(
+    settings: CycleSettings,
+    asked_iops: Option<f64>,
+    latency: impl Fn(f64) -> [f64; 2],
+) -> (usize, CycleOutcome) {
     let layout = Arc::clone(&settings.layout);
     let mut cycle = Cycle::new(settings, asked_iops);
     for number in 0.. {
@@ -80,16 +87,12 @@ fn every_level_is_judged() {
     // One second of four is slow: 15 ms on average, and no part of the window above 100 ms.
     let (_, judged) = run(|n| [4.0, if n % 4.0 == 0.0 { 48.0 } else { 4.0 }]);
     assert_eq!((judged.kept, judged.missed), (true, None));
-    // The average is kept, and one part of the window is above 100 ms.
-    let (_, judged) = run(|n| {
-        [
-            4.0,
-            if (12.0..16.0).contains(&n) {
-                160.0
-            } else {
-                1.0
-            },
-        ]
+    // The average is kept, and one part of the window is above 30 ms.
+    let mut settings = settings();
+    settings.levels.maximum_database_read_strict_ms = 30.0;
+    let (_, judged) = run_with(settings, None, |n| {
+        let is_slow = (14.0..18.0).contains(&n);
+        [1.0, if is_slow { 40.0 } else { 1.0 }]
     });
     assert_eq!(judged.missed, Some(CheckId::DatabaseReadMax), "{judged:?}");
 }
@@ -115,9 +118,9 @@ fn a_rise_is_waited_for_and_a_fall_is_not_held_against_it() {
 #[test]
 fn a_window_that_is_not_steady_is_looked_at_again() {
     // Too slow a rise for the slope rule, until it ends in the second window.
-    let (samples, judged) = run(|n| [1.0, 8.0 + 0.3 * n.min(30.0)]);
+    let (samples, judged) = run(|n| [8.0 + 0.3 * n.min(30.0); 2]);
     assert_eq!((samples, judged.steady, judged.kept), (50, true, true));
-    let (samples, judged) = run(|n| [1.0, if n % 12.0 < 6.0 { 9.0 } else { 18.0 }]);
+    let (samples, judged) = run(|n| [if n % 12.0 < 6.0 { 9.0 } else { 18.0 }; 2]);
     assert_eq!((samples, judged.steady, judged.kept), (70, false, true));
 }
 
