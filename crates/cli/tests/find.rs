@@ -182,7 +182,7 @@ fn a_brokerage_says_what_works_instead() {
 const MODELLED: &str = "predict exchange-2013 --array msa2050 --databases 1 --mailboxes 100 \
     --target-size 8GB --set engine.cache_size_per_database=16MiB --set engine.checkpoint_depth=4MiB \
     --set array.pool.count=1 --set array.pool.disk_count=4 \
-    --duration 60s --set run.warm_up.maximum=60s --settled --json --quiet";
+    --duration 60s --set run.warm_up.maximum=60s --set run.steady_state.required=false --settled --json --quiet";
 
 fn document(text: &str) -> Value {
     serde_json::from_str(text).expect("one document")
@@ -212,18 +212,4 @@ fn on_a_model_the_search_finds_what_trying_every_rate_finds() {
         .exits(0);
     let found = document(&found.stdout);
     assert_eq!(found["answers"][0]["point"], highest, "{found}");
-    // The search within one run closes in on the same maximum.
-    let within = format!(
-        "{} --out within --set tuning.find=max-iops --set tuning.sample_interval=250ms \
-         --set tuning.total_limit=1h",
-        MODELLED.replace("--duration 60s", "--duration 10m")
-    );
-    let within = document(&here.proofload(&within).stdout);
-    let held = within["throughput"]["rate_iops"].as_f64().expect("a rate");
-    let text = highest.as_str().expect("a name");
-    let rate: f64 = text.trim_start_matches("rate=").parse().expect("a rate");
-    assert!(
-        held >= rate * 0.85 && held <= (rate + 100.0) * 1.1,
-        "{held} and {rate}"
-    );
 }

@@ -30,12 +30,12 @@ fn prepared() -> Scratch {
 #[test]
 fn a_database_is_built_run_on_and_reported_in_the_layout_of_jetstress() {
     let here = prepared();
-    legacy(&here, "", "-l ../log -n 20000 -q 0")
+    legacy(&here, "--out ../built", "-l ../log -n 20000 -q 0")
         .exits(0)
         .says("-q 0           --build-only: the database is built, and no test is run");
     assert!(here.path("disk/mail-001").is_dir() && here.path("log/log-001").is_dir());
     let paper = "-l ../log -n 0 -b 64 -t 2 -I 15 -r 35 -d 5 -z 93 -a -q 2 -g 500";
-    legacy(&here, "--dry-run", paper)
+    legacy(&here, "--dry-run --out ../dry", paper)
         .exits(0)
         .prints("-b 64          engine.cache_size_per_database = 64MiB")
         .prints("-g 500         engine.log_buffer = 252KiB")

@@ -105,7 +105,8 @@ fn events_on_standard_output_are_alone_there() {
         .exits(2)
         .says("Both --events and --json");
     let swept = scratch.proofload(&format!(
-        "{line} --events - --out swept --sweep threads=1,2"
+        "{} --events - --sweep threads=1,2",
+        line.replace("--out out", "--out swept")
     ));
     let swept = self::events(&swept.stdout);
     assert_eq!(of_kind(&swept, "point").len(), 2, "{swept:?}");

@@ -36,7 +36,7 @@ fn the_tuner_stops_at_the_knee_of_a_slow_disk() {
     let mut profile = profile();
     profile.mail.threads = None;
     profile.mail.iops_per_mailbox = 500.0;
-    profile.run.duration = TimeSpan::seconds(240);
+    profile.run.duration = TimeSpan::seconds(600);
     profile.tuning.sample_interval = TimeSpan::seconds(1);
     profile.tuning.transient_samples = 5;
     profile.tuning.stable_samples = 10;
@@ -200,6 +200,7 @@ fn the_highest_rate_is_found_and_held() {
 #[test]
 fn a_part_of_the_maximum_is_held_after_a_curve() {
     let result = found(|profile| {
+        profile.run.duration = TimeSpan::seconds(300);
         profile.tuning.held_percent = 50.0;
         profile.tuning.curve_percent = vec![25.0, 50.0, 75.0];
     });

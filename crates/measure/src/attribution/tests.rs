@@ -1,13 +1,16 @@
 mod bounds;
 mod mix;
+mod search;
 use super::*;
 use crate::metric::{Metric, Stream};
 use crate::result::{
     CauseId, CheckId, CounterSummary, DatabaseResult, DeviceResult, ErrorCount, LatencyFigures,
-    SearchEnd, ServerResult, SlowSample, SteadyState, TargetPath, TuningResult, WaitShare,
+    ServerResult, SlowSample, SteadyState, TargetPath, WaitShare,
 };
 
 const SIZE: u64 = 10 << 30;
+
+type Change = fn(&mut RunResult);
 
 fn figures(result: &mut RunResult, stream: Stream, count: u64, average_ms: f64) {
     let database = &mut result.databases[0].figures;
@@ -131,8 +134,7 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
-    type Change = fn(&mut RunResult);
-    let cases: [(CauseId, Change); 17] = [
+    let cases: [(CauseId, Change); 15] = [
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);
@@ -187,41 +189,19 @@ fn each_cause_of_a_failure_holds_alone() {
         (CauseId::WrongMix, |one| {
             one.checks = vec![mix::share("buy", 1.7)];
         }),
-        (CauseId::MaximumNotHeld, |one| {
-            one.throughput.rate_iops = Some(900.0);
-            one.tuning = Some(TuningResult {
-                finds_maximum: true,
-                reached: true,
-                maximum_iops: Some(900.0),
-                ..TuningResult::default()
-            });
-        }),
-        (CauseId::SearchLimit, |one| {
-            one.checks = vec![check(CheckId::AchievedIops, 5_000.0, 900.0)];
-            one.tuning = Some(TuningResult {
-                target_iops: Some(5_000.0),
-                maximum_iops: Some(900.0),
-                ended: SearchEnd::LargestLoad,
-                ..TuningResult::default()
-            });
-        }),
     ];
-    for (id, change) in cases {
+    let cases: Vec<_> = cases.into_iter().chain(search::CASES).collect();
+    for &(id, change) in &cases {
         let mut result = slow();
         change(&mut result);
         assert_eq!(causes(result), (Verdict::Inconclusive, vec![id]), "{id:?}");
     }
-    let tested = cases.iter().map(|(id, _)| *id);
-    assert!(
-        RULES
-            .iter()
-            .all(|rule| tested.clone().any(|id| id == rule.id))
-    );
+    let is_tested = |rule: &Rule| cases.iter().any(|&(id, _)| id == rule.id);
+    assert!(RULES.iter().all(is_tested));
 }
 
 #[test]
 fn just_below_its_bound_no_cause_holds() {
-    type Change = fn(&mut RunResult);
     let cases: [Change; 11] = [
         |one| one.samples.count = 5,
         |one| figures(one, Stream::DatabaseRead, 100, 25.0),
@@ -323,7 +303,6 @@ fn errors_of_data_are_never_in_doubt() {
 
 #[test]
 fn each_cache_keeps_a_run_from_passing_unless_it_is_allowed() {
-    type Change = fn(&mut RunResult);
     let cases: [(CauseId, Change); 4] = [
         (CauseId::EngineCache, |one| {
             one.target.engine_cache_bytes = Some(SIZE);
@@ -513,6 +492,6 @@ fn a_busy_host_is_named_before_the_steadiness_that_it_may_explain() {
     result.steady_state = unsteady().steady_state;
     counter(&mut result, Metric::CpuBusy, 100.0);
     counter(&mut result, Metric::ProcessCpu, 40.0);
-    let both = vec![CauseId::HostBusy, CauseId::NotSteady];
-    assert_eq!(causes(result), (Verdict::Inconclusive, both));
+    let both = [CauseId::HostBusy, CauseId::NotSteady];
+    assert_eq!(causes(result), (Verdict::Inconclusive, both.to_vec()));
 }

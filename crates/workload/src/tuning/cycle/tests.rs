@@ -87,12 +87,12 @@ fn every_level_is_judged() {
     // One second of four is slow: 15 ms on average, and no part of the window above 100 ms.
     let (_, judged) = run(|n| [4.0, if n % 4.0 == 0.0 { 48.0 } else { 4.0 }]);
     assert_eq!((judged.kept, judged.missed), (true, None));
-    // The average is kept, and one part of the window is above 30 ms.
+    // The average is kept, and one part of the window is above 15 ms.
     let mut settings = settings();
-    settings.levels.maximum_database_read_strict_ms = 30.0;
+    settings.levels.maximum_database_read_strict_ms = 15.0;
     let (_, judged) = run_with(settings, None, |n| {
         let is_slow = (14.0..18.0).contains(&n);
-        [1.0, if is_slow { 40.0 } else { 1.0 }]
+        [1.0, if is_slow { 18.0 } else { 1.0 }]
     });
     assert_eq!(judged.missed, Some(CheckId::DatabaseReadMax), "{judged:?}");
 }
@@ -121,7 +121,7 @@ fn a_window_that_is_not_steady_is_looked_at_again() {
     let (samples, judged) = run(|n| [8.0 + 0.3 * n.min(30.0); 2]);
     assert_eq!((samples, judged.steady, judged.kept), (50, true, true));
     let (samples, judged) = run(|n| [if n % 12.0 < 6.0 { 9.0 } else { 18.0 }; 2]);
-    assert_eq!((samples, judged.steady, judged.kept), (70, false, true));
+    assert_eq!((samples, judged.steady, judged.kept), (74, false, true));
 }
 
 #[test]
