@@ -187,7 +187,7 @@ const WITHOUT_SETTING: [WithoutSetting; 16] = [
     (
         "TestDesignInfo/PrereadOnRead",
         Some("false"),
-        "single reads are not read ahead",
+        "--set mail.mix.read_ahead=true fetches the items of a transaction side by side",
     ),
     (
         "TestDesignInfo/OutputPath",
@@ -227,17 +227,17 @@ const WITHOUT_SETTING: [WithoutSetting; 16] = [
     (
         "ExchangeProfile/TransPerSec",
         Some("0"),
-        "no number of transactions per second is held; --rate holds database I/O per second",
+        "--set mail.held_transactions_per_second=N holds a number of transactions per second",
     ),
     (
         "ExchangeProfile/ThroughputPercentage",
         Some("100"),
-        "the target rate is mailboxes times IOPS; lower mail.iops_per_mailbox",
+        "--scenario throughput --throughput-percent N holds such a part of the maximum",
     ),
     (
         "ExchangeProfile/CapacityPercentage",
         Some("100"),
-        "sizes come from mailboxes times quota; --target-size changes them",
+        "--scenario throughput --capacity-percent N fills such a part of the volumes",
     ),
     (
         "TestDesignInfo/LogFilesToChecksum",

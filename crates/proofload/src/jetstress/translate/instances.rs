@@ -37,7 +37,10 @@ pub(super) fn take(translation: &mut Translation) -> Result<Option<usize>, Error
                 let bias = f64::parse(&element.value);
                 let bias = bias.map_err(|right| translation.elements.wrong(&element, &right))?;
                 if bias != 1.0 {
-                    translation.refuse(&element, "the load is the same on each database");
+                    translation.refuse(
+                        &element,
+                        "the load is the same on each database unless mail.load_weights divides it",
+                    );
                 }
             }
             "/DatabasePaths/Path" => instance.databases.push(element.value),
