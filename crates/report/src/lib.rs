@@ -32,6 +32,7 @@ mod files;
 mod fio;
 mod grid;
 mod jetstress;
+#[cfg(feature = "host")]
 mod launch;
 pub mod limits;
 mod markdown;
@@ -54,6 +55,7 @@ pub use files::{
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};
 pub use jetstress::{Layout, NoJetstressReport, Part, jetstress_layouts, write_jetstress_report};
+#[cfg(feature = "host")]
 pub use launch::{launch_document, not_launched_document};
 pub use markdown::{markdown, markdown_comparison};
 pub use measure::display::{number, tone};
