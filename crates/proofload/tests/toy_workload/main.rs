@@ -28,6 +28,8 @@ use proofload::{Registry, Scenario};
 use report::{Run as ReportedRun, Style};
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::{SteadyBy, Tests};
+#[cfg(feature = "host")]
+use workload::controller::run_on_threads;
 use workload::controller::{RunPlan, Together, run_on_virtual_clock};
 use workload::pacing::turns::Division;
 use workload::profile::{Levels, Run, Tuning, common_rules, read};
