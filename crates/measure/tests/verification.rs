@@ -143,7 +143,16 @@ impl Run {
         }
         let mut result = result_of(&totals, criteria);
         change(&mut result);
-        directory.write_final_result(&mut result).unwrap();
+        if result.complete {
+            directory.write_final_result(&mut result).unwrap();
+        } else {
+            directory.write_result(&result).unwrap();
+            // It is killed before the document of this sample is written.
+            let number = SAMPLES + 1;
+            directory
+                .append(&sample(&layout, number, Phase::Measured))
+                .unwrap();
+        }
         Run {
             directory: parent,
             result,

@@ -219,11 +219,12 @@ fn compare_files(result: &RunResult, verified: &mut Verified) {
     }
 }
 
-/// The samples of a run and what they are read from. `None` when they cannot be read, which has been
-/// noted.
-fn raw_samples(verified: &mut Verified) -> Option<(Vec<SampleRow>, Vec<u8>)> {
+/// The samples of a run and what they are read from: of one that has not ended those that its result
+/// follows from. `None` when they cannot be read, which has been noted.
+fn raw_samples(result: &RunResult, verified: &mut Verified) -> Option<(Vec<SampleRow>, Vec<u8>)> {
     let path = verified.directory.join(SAMPLES_FILE);
-    let rows = match load_samples(&path) {
+    let reach = result.samples.files_reach.filter(|_| !result.complete);
+    let rows = match load_samples(&path, reach.map_or(u64::MAX, |reach| reach.samples)) {
         Ok(rows) => rows,
         Err(error) => {
             let found = error.to_string();
@@ -233,7 +234,18 @@ fn raw_samples(verified: &mut Verified) -> Option<(Vec<SampleRow>, Vec<u8>)> {
             return None;
         }
     };
-    let histograms = fs::read(verified.directory.join(HISTOGRAMS_FILE));
+    let mut histograms = fs::read(verified.directory.join(HISTOGRAMS_FILE));
+    if let (Ok(bytes), Some(reach)) = (&mut histograms, reach) {
+        let samples_bytes = fs::metadata(&path).map_or(0, |facts| facts.len());
+        if samples_bytes < reach.samples || (bytes.len() as u64) < reach.histograms {
+            verified.cannot(
+                "Samples that the result follows from are missing, as after a power cut, so no figure \
+                 was recomputed.",
+            );
+            return None;
+        }
+        bytes.truncate(usize::try_from(reach.histograms).unwrap_or(usize::MAX));
+    }
     match histograms {
         Ok(histograms) if !rows.is_empty() => Some((rows, histograms)),
         Ok(_) => {
@@ -250,7 +262,7 @@ fn raw_samples(verified: &mut Verified) -> Option<(Vec<SampleRow>, Vec<u8>)> {
 }
 
 fn compare_figures(result: &RunResult, terms: TermsOf<'_>, verified: &mut Verified) {
-    let Some((rows, histograms)) = raw_samples(verified) else {
+    let Some((rows, histograms)) = raw_samples(result, verified) else {
         return;
     };
     let interval_s = result.samples.interval_s;

@@ -81,7 +81,7 @@ pub(super) fn recount(
 /// # Errors
 /// When a file is damaged.
 pub(super) fn totals_of(directory: &Path, interval_s: f64) -> Result<Option<RunTotals>, LoadError> {
-    let rows = load_samples(&directory.join(SAMPLES_FILE))?;
+    let rows = load_samples(&directory.join(SAMPLES_FILE), u64::MAX)?;
     let path = directory.join(HISTOGRAMS_FILE);
     if rows.is_empty() || interval_s <= 0.0 {
         return Ok(None);

@@ -44,7 +44,8 @@ pub use server::{
     ServerIo, ServerLog, ServerResult, TransactionCounts, WaitShare,
 };
 pub use setup::{
-    ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, WorkloadResult,
+    ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, WholeBytes,
+    WorkloadResult,
 };
 pub use slow_sample::SlowSample;
 pub(crate) use slow_sample::by_column;

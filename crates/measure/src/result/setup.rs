@@ -76,6 +76,19 @@ pub struct SamplesSummary {
     pub count: u64,
     /// The length of a sample as it was asked for.
     pub interval_s: f64,
+    /// How far the files of the samples had been written when this document was, in a run that has not
+    /// ended: a run that is killed may have written more of them. `None` in a complete document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files_reach: Option<WholeBytes>,
+}
+
+/// How far the files that grow hold whole samples, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WholeBytes {
+    /// Of `samples.csv`.
+    pub samples: u64,
+    /// Of `histograms.hlog`.
+    pub histograms: u64,
 }
 
 /// What kind of error it is.

@@ -1,7 +1,7 @@
 //! Reading a run directory.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::{HISTOGRAMS_FILE, RESULT_FILE, SAMPLES_FILE};
@@ -80,7 +80,10 @@ pub enum LoadError {
 pub fn load(directory: &Path) -> Result<(RunResult, Vec<SampleRow>), LoadError> {
     let result = load_result(directory)?;
     let directory = run_directory_of(directory);
-    Ok((result, load_samples(&directory.join(SAMPLES_FILE))?))
+    Ok((
+        result,
+        load_samples(&directory.join(SAMPLES_FILE), u64::MAX)?,
+    ))
 }
 
 /// Reads the result of a run, without its samples, of which a power cut may have left a part.
@@ -157,16 +160,18 @@ pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<RunResult, LoadError> {
     serde_json::from_slice(text).map_err(malformed)
 }
 
-/// The rows of the samples; none without a file.
+/// The rows of the samples in the first `most_bytes` of their file; none without a file.
 ///
 /// # Errors
 /// When the file is damaged.
-pub(crate) fn load_samples(path: &Path) -> Result<Vec<SampleRow>, LoadError> {
+pub(crate) fn load_samples(path: &Path, most_bytes: u64) -> Result<Vec<SampleRow>, LoadError> {
     match File::open(path) {
         Ok(file) => {
-            SampleReader::read_all(BufReader::new(file)).map_err(|error| LoadError::Samples {
-                path: path.to_owned(),
-                error,
+            SampleReader::read_all(BufReader::new(file.take(most_bytes))).map_err(|error| {
+                LoadError::Samples {
+                    path: path.to_owned(),
+                    error,
+                }
             })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

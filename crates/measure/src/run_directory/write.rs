@@ -1,5 +1,6 @@
 //! Writing a run directory.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 #[cfg(target_os = "linux")]
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::histogram::{IntervalLog, IntervalLogError};
 use crate::metric::Stream;
-use crate::result::RunResult;
+use crate::result::{RunResult, WholeBytes};
 use crate::sample::{Phase, RowError, Sample, SampleWriter};
 
 /// A failure to make or fill a run directory.
@@ -91,15 +92,8 @@ pub struct RunDirectory {
     pub(super) samples: SampleWriter<BufWriter<File>>,
     pub(super) histograms: IntervalLog<BufWriter<File>>,
     pub(super) log: File,
+    /// What a failed write leaves behind it is of no use.
     pub(super) whole: WholeBytes,
-}
-
-/// How far the files that grow hold whole samples, in bytes: what a failed write leaves behind it is
-/// of no use.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct WholeBytes {
-    pub samples: u64,
-    pub histograms: u64,
 }
 
 impl RunDirectory {
@@ -226,7 +220,11 @@ impl RunDirectory {
     /// # Errors
     /// When the document holds a number that JSON cannot express, or cannot be written.
     pub fn write_result(&self, result: &RunResult) -> Result<(), RunDirectoryError> {
-        let text = text_of(result)?;
+        let mut result = Cow::Borrowed(result);
+        if !result.complete && result.document_sha256.is_empty() {
+            result.to_mut().samples.files_reach = Some(self.whole);
+        }
+        let text = text_of(&result)?;
         // A number that is not finite is written as null and would make the document unreadable.
         serde_json::from_slice::<RunResult>(&text)?;
         let here = self.here();
