@@ -4,29 +4,13 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 
-use common::{Running, SMALL, Scratch, WIDE, open_direct};
-use runtime::Buffer;
+use common::{Running, SMALL, Scratch, WIDE, damage};
 use serde_json::Value;
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
-const PAGE_BYTES: u64 = 32_768;
 /// Length of the measured phase, seconds.
 const LENGTH_S: f64 = 6.0;
-
-/// Turns a byte over in the pages in these slots of the database.
-fn damage(database: &Path, slots: impl Iterator<Item = u64>) {
-    let file = open_direct(database);
-    let mut page = Buffer::zeroed(PAGE_BYTES as usize);
-    for slot in slots {
-        let offset = slot * PAGE_BYTES;
-        file.read_exact_at(&mut page, offset).expect("a page");
-        page[5_000] = !page[5_000];
-        file.write_all_at(&page, offset).expect("another byte");
-    }
-}
 
 /// A run in the middle of which pages are damaged; its result.
 fn run_on_damage(

@@ -7,10 +7,9 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use common::{LoopMount, Running, SMALL, Scratch, WIDE};
+use common::{LoopMount, PAGE_BYTES, Running, SMALL, Scratch, WIDE, damage};
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
-const PAGE_BYTES: u64 = 32_768;
 
 /// The line of a run that lasts until something happens to it.
 fn long_run(more: &str) -> String {
@@ -215,27 +214,16 @@ fn a_database_without_a_good_header_is_named_once() {
     assert!(file.ends_with(DATABASE), "{error}");
 }
 
-/// Turns a byte over in every `step`-th page of a database, from page slot 20 on.
-fn damage(database: &Path, step: usize) {
-    let file = fs::File::options().read(true).write(true).open(database);
-    let file = file.expect("a database");
-    let size = file.metadata().expect("its size").len();
-    for slot in (20..size / PAGE_BYTES).step_by(step) {
-        let at = slot * PAGE_BYTES + 5_000;
-        let mut byte = [0];
-        file.read_exact_at(&mut byte, at).expect("a byte");
-        file.write_all_at(&[!byte[0]], at).expect("another byte");
-    }
-    file.sync_all().expect("the damage on the disk");
-}
-
 #[test]
 fn a_damaged_page_ends_in_a_report_that_names_it() {
     let here = Scratch::new();
     here.directory("target");
     let mut running = Running::start(&here, &long_run("--set run.stop_after_errors=0"));
     running.wait_until_it_says("measuring 0:0");
-    damage(&here.path(DATABASE), 3);
+    // In every third page, from page slot 20 on.
+    let database = here.path(DATABASE);
+    let size = fs::metadata(&database).expect("its size").len();
+    damage(&database, (20..size / PAGE_BYTES).step_by(3));
     let ended = running.end().exits(4).prints("mail-001.edb");
     let ended = ended.says("The load was ended after");
     let ended = ended.prints("Databases kept in target");

@@ -8,10 +8,11 @@ pub mod seccomp;
 pub mod witness;
 
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
+use runtime::Buffer;
 use tempfile::TempDir;
 
 /// A database of 48 MiB under a cache of 8 MiB, two sessions, some seconds.
@@ -38,6 +39,21 @@ pub fn open_direct(path: &Path) -> std::fs::File {
     let direct = rustix::fs::OFlags::DIRECT.bits() as i32;
     let opened = options.custom_flags(direct).open(path);
     opened.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Bytes of a page of the databases.
+pub const PAGE_BYTES: u64 = 32_768;
+
+/// Turns a byte over in the pages in these slots of a database, which may be in use.
+pub fn damage(database: &Path, slots: impl Iterator<Item = u64>) {
+    let file = open_direct(database);
+    let mut page = Buffer::zeroed(PAGE_BYTES as usize);
+    for slot in slots {
+        let offset = slot * PAGE_BYTES;
+        file.read_exact_at(&mut page, offset).expect("a page");
+        page[5_000] = !page[5_000];
+        file.write_all_at(&page, offset).expect("another byte");
+    }
 }
 
 /// A scratch directory on a disk, with a place for storage under test and one for results.
