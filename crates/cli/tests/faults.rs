@@ -13,12 +13,11 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Running, SMALL, Scratch, WIDE};
+use common::{PAGE_BYTES, Running, SMALL, Scratch, WIDE};
 use faults::files::{Harm, LOG_HARMS, Part, both_copies, full_logs, harm, has_logs_to_harm};
 use faults::pages::{HarmedPage, Pages, harm_pages};
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
-const PAGE_BYTES: u64 = 32_768;
 
 fn line(duration: &str, more: &str) -> String {
     format!("{SMALL} {WIDE} {more}").replace("--duration 2s", &format!("--duration {duration}"))
@@ -261,9 +260,27 @@ fn has_a_checkpoint(target: &Path) -> bool {
     read.is_ok_and(|bytes| bytes.iter().any(|&byte| byte != 0))
 }
 
+/// What a run ended with and what it found, and what was harmed.
+type Outcome = ((Option<i64>, BTreeSet<String>), BTreeSet<String>);
+
 /// Harms these copies of header and checkpoint of a run in one way while it measures: each must be found
 /// and nothing else.
 fn copies_in_mid_run(parts: [Part; 2], kind: Harm, foreign: &[Vec<u8>; 2]) {
+    // A run writes copies over and reads them before. One that is put there between the two is gone
+    // unseen and has done no harm, which a slow disk makes likelier.
+    let mut tries = 1;
+    loop {
+        let ((status, found), harmed) = harmed_in_mid_run(parts, kind, foreign);
+        if found == harmed || tries == 3 {
+            assert_eq!((status, found), (Some(4), harmed), "{kind:?}, {parts:?}");
+            return;
+        }
+        assert!(found.is_subset(&harmed), "{kind:?}, {parts:?}: {found:?}");
+        tries += 1;
+    }
+}
+
+fn harmed_in_mid_run(parts: [Part; 2], kind: Harm, foreign: &[Vec<u8>; 2]) -> Outcome {
     let here = Scratch::new();
     here.directory("target");
     let target = here.path("target");
@@ -300,8 +317,7 @@ fn copies_in_mid_run(parts: [Part; 2], kind: Harm, foreign: &[Vec<u8>; 2]) {
     let text = fs::read(here.path("out").join("result.json")).expect("a result");
     let result: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
     let found: BTreeSet<String> = classes(&result).into_iter().collect();
-    let status = result["exit_status"].as_i64();
-    assert_eq!((status, found), (Some(4), harmed), "{kind:?}, {parts:?}");
+    ((result["exit_status"].as_i64(), found), harmed)
 }
 
 #[test]
