@@ -78,6 +78,70 @@ fn threads_and_limits_of_jetstress_2007_are_converted() {
 }
 
 #[test]
+fn load_backups_and_parts_of_the_maximum_are_converted() {
+    let here = Scratch::new();
+    let changed = |changes: &[(&str, &str)]| {
+        let mut text = corpus("2013.xml");
+        for (right, other) in changes {
+            assert!(text.contains(right), "{right}");
+            text = text.replacen(right, other, 1);
+        }
+        here.file("J.xml", &text);
+    };
+    let backup_path = "<DatabaseBackupPath />";
+    changed(&[
+        ("PrereadOnRead>false", "PrereadOnRead>true"),
+        ("TransPerSec>0", "TransPerSec>120"),
+        ("IopsBias=\"1\"", "IopsBias=\"2.5\""),
+        ("BackupToDisk>false", "BackupToDisk>true"),
+        ("<Type>Performance", "<Type>DatabaseBackup"),
+        (
+            backup_path,
+            "<DatabaseBackupPath>H:\\copies</DatabaseBackupPath>",
+        ),
+        (
+            backup_path,
+            "<DatabaseBackupPath>I:\\copies</DatabaseBackupPath>",
+        ),
+    ]);
+    let ended = here
+        .proofload("import J.xml --out profile.toml")
+        .exits(0)
+        .says("2 different DatabaseBackupPath: --backup-to /mnt/h/copies");
+    assert!(
+        ended
+            .stdout
+            .ends_with("--test backup --duration 2h --backup-to /mnt/h/copies\n"),
+        "{}",
+        ended.stdout
+    );
+    here.proofload("show profile.toml --resolved")
+        .exits(0)
+        .prints("read_ahead = true")
+        .prints("held_transactions_per_second = 120")
+        .prints("load_weights = [2.5, 1");
+
+    changed(&[
+        ("DatabaseSizing>Profile", "DatabaseSizing>Capacity"),
+        ("CapacityPercentage>100", "CapacityPercentage>80"),
+        ("TransPerSec>0", "TransPerSec>120"),
+        ("BackupToDisk>false", "BackupToDisk>true"),
+    ]);
+    let ended = here
+        .proofload("import J.xml")
+        .exits(0)
+        .says("BackupToDisk true: the test is no backup")
+        .says("TransPerSec 120: a throughput test finds the rate");
+    let options = "--scenario throughput --capacity-percent 80 --throughput-percent 100";
+    assert!(ended.stderr.contains(options), "{}", ended.stderr);
+
+    changed(&[("ThroughputPercentage>100", "ThroughputPercentage>80")]);
+    here.proofload("import J.xml")
+        .exits(0)
+        .says("ThroughputPercentage 80: mailboxes give the size and the rate");
+}
+
+#[test]
 fn the_hint_to_import_comes_wherever_a_workload_is_named() {
     let here = Scratch::new();
     here.file("J.xml", &corpus("2013.xml"));

@@ -10,6 +10,8 @@ pub(super) struct Command {
     pub on: Vec<String>,
     /// Directories of the logs.
     pub log_on: Vec<String>,
+    /// The test, unless it is the one that a run makes by itself.
+    pub test: Option<&'static str>,
     /// Further options, each with its value.
     pub options: Vec<String>,
 }
@@ -27,6 +29,7 @@ impl Command {
         if !self.log_on.is_empty() && self.log_on != self.on {
             words.push(format!("--log-on {}", joined(&self.log_on)));
         }
+        words.extend(self.test.map(|test| format!("--test {test}")));
         words.extend(self.options.iter().cloned());
         words.join(" ")
     }

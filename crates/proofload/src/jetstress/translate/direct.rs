@@ -12,6 +12,8 @@ enum Form {
     Switch,
     /// A number.
     Number,
+    /// A number, of which 0 is no limit.
+    Limit,
     /// A fraction of 1, which becomes a percentage.
     Percent,
     /// Milliseconds.
@@ -25,7 +27,10 @@ enum Form {
 /// An element, its form, and the setting that it becomes.
 type Direct = (&'static str, Form, &'static str);
 
-const DIRECT: [Direct; 26] = [
+/// Transactions per second that are held; 0 holds none.
+pub(super) const TRANSACTION_RATE: &str = "ExchangeProfile/TransPerSec";
+
+const DIRECT: [Direct; 28] = [
     (
         "TestDesignInfo/LogFilesToReplay",
         Form::Number,
@@ -82,6 +87,11 @@ const DIRECT: [Direct; 26] = [
         "mail.item.scan_long",
     ),
     (
+        "TestDesignInfo/PrereadOnRead",
+        Form::Switch,
+        "mail.mix.read_ahead",
+    ),
+    (
         "TestDesignInfo/PrereadOnScan",
         Form::Switch,
         "mail.mix.scan_read_ahead",
@@ -105,6 +115,11 @@ const DIRECT: [Direct; 26] = [
         "ExchangeProfile/MailboxIops",
         Form::Number,
         "mail.iops_per_mailbox",
+    ),
+    (
+        TRANSACTION_RATE,
+        Form::Limit,
+        "mail.held_transactions_per_second",
     ),
     (
         "ExchangeProfile/LongPadLength",
@@ -163,7 +178,7 @@ const DIRECT: [Direct; 26] = [
 /// effect. An element without such a value never has one.
 type WithoutSetting = (&'static str, Option<&'static str>, &'static str);
 
-const WITHOUT_SETTING: [WithoutSetting; 16] = [
+const WITHOUT_SETTING: [WithoutSetting; 11] = [
     (
         "TestDesignInfo/BinaryPerfLog",
         None,
@@ -183,11 +198,6 @@ const WITHOUT_SETTING: [WithoutSetting; 16] = [
         "TestDesignInfo/OperationMix@LockOps",
         Some("true"),
         "tuning never changes the mix",
-    ),
-    (
-        "TestDesignInfo/PrereadOnRead",
-        Some("false"),
-        "--set mail.mix.read_ahead=true fetches the items of a transaction side by side",
     ),
     (
         "TestDesignInfo/OutputPath",
@@ -215,29 +225,9 @@ const WITHOUT_SETTING: [WithoutSetting; 16] = [
         "several hosts begin together when 'mpirun' starts them, and no break is needed",
     ),
     (
-        "TestDesignInfo/BackupToDisk",
-        Some("false"),
-        "with --backup-to DIR and --test backup the databases are copied there",
-    ),
-    (
         "TestDesignInfo/RestoreBackupPath",
         None,
         "databases of Jetstress cannot be attached; a run builds its own",
-    ),
-    (
-        "ExchangeProfile/TransPerSec",
-        Some("0"),
-        "--set mail.held_transactions_per_second=N holds a number of transactions per second",
-    ),
-    (
-        "ExchangeProfile/ThroughputPercentage",
-        Some("100"),
-        "--scenario throughput --throughput-percent N holds such a part of the maximum",
-    ),
-    (
-        "ExchangeProfile/CapacityPercentage",
-        Some("100"),
-        "--scenario throughput --capacity-percent N fills such a part of the volumes",
     ),
     (
         "TestDesignInfo/LogFilesToChecksum",
@@ -274,6 +264,13 @@ fn direct(
     match form {
         Form::Switch => translation.keep::<bool>(path, setting, |on| on.to_string()),
         Form::Number => translation.keep::<f64>(path, setting, number),
+        Form::Limit => translation.keep::<f64>(path, setting, |limit| {
+            if limit == 0.0 {
+                quoted("none")
+            } else {
+                number(limit)
+            }
+        }),
         Form::Percent => translation.keep::<f64>(path, setting, |part| number(part * 100.0)),
         Form::Milliseconds => {
             translation.keep::<u32>(path, setting, |ms| quoted(&format!("{ms}ms")))

@@ -4,6 +4,7 @@ use config::{ByteSize, Source};
 use execution::Error;
 use mail::profile::MailProfile;
 
+use super::direct::TRANSACTION_RATE;
 use super::{Translation, instances};
 use crate::jetstress::draft::{quoted, size};
 use crate::registry::WORKLOADS;
@@ -127,6 +128,7 @@ fn threads(translation: &mut Translation, databases: u64) -> Result<(), Error> {
 }
 
 fn sources(translation: &mut Translation) -> Result<(), Error> {
+    let mut is_throughput = false;
     if let Some(element) = translation
         .elements
         .take("ExchangeProfile/DatabaseSource")?
@@ -147,10 +149,50 @@ fn sources(translation: &mut Translation) -> Result<(), Error> {
                 let outcome = "mailboxes times their size is the size of the data";
                 translation.notes.keep(element.described(), outcome);
             }
-            _ => translation.refuse(
-                &element,
-                "sizes come from mailboxes times quota; --target-size changes them",
-            ),
+            _ => {
+                translation.notes.change(
+                    element.described(),
+                    "--scenario throughput: databases fill a part of the volumes",
+                );
+                is_throughput = true;
+            }
+        }
+    }
+    percentages(translation, is_throughput)
+}
+
+/// The parts of the capacity and of the maximum that a throughput test takes.
+fn percentages(translation: &mut Translation, is_throughput: bool) -> Result<(), Error> {
+    if is_throughput {
+        let option = "--scenario throughput".to_owned();
+        translation.command.options.push(option);
+        let rate = translation.elements.take_as::<f64>(TRANSACTION_RATE)?;
+        if let Some((_, element)) = rate.filter(|(rate, _)| *rate != 0.0) {
+            translation.refuse(&element, "a throughput test finds the rate that it holds");
+        }
+    }
+    for (name, option) in [
+        ("CapacityPercentage", "--capacity-percent"),
+        ("ThroughputPercentage", "--throughput-percent"),
+    ] {
+        let path = format!("ExchangeProfile/{name}");
+        let Some((percent, element)) = translation.elements.take_as::<u32>(&path)? else {
+            continue;
+        };
+        let described = element.described();
+        if is_throughput {
+            let option = format!("{option} {percent}");
+            translation.notes.keep(described, option.clone());
+            translation.command.options.push(option);
+        } else if percent == 100 {
+            translation
+                .notes
+                .keep(described, "the same without a setting");
+        } else {
+            let reason = format!(
+                "mailboxes give the size and the rate; --scenario throughput {option} N takes such a part"
+            );
+            translation.refuse(&element, &reason);
         }
     }
     Ok(())

@@ -13,11 +13,14 @@ const USUAL_INTERVAL_MS: u32 = 15_000;
 /// The test that a run makes unless another one is named.
 const PERFORMANCE: &str = "performance";
 
+/// The test that copies databases.
+pub(super) const BACKUP: &str = "backup";
+
 /// Types of tests, and the test of a run that each of them is.
 const TESTS: [(&str, &str); 4] = [
     ("Performance", PERFORMANCE),
     ("Stress", "stress"),
-    ("DatabaseBackup", "backup"),
+    ("DatabaseBackup", BACKUP),
     ("SoftRecovery", "recovery"),
 ];
 
@@ -71,7 +74,7 @@ fn test_type(translation: &mut Translation) -> Result<(), Error> {
         return Ok(());
     };
     if *test != PERFORMANCE {
-        translation.command.options.push(format!("--test {test}"));
+        translation.command.test = Some(test);
     }
     translation
         .notes
