@@ -12,6 +12,8 @@ const MOST_OF_CPU: f64 = 0.5;
 /// Threads wait for processors when their wait is this much, in percent of one processor, and at
 /// least half of the time that they ran.
 const RUN_QUEUE_PERCENT: f64 = 25.0;
+/// A thread that runs for this share of the time has none left for more, in percent.
+const BUSIEST_THREAD_PERCENT: f64 = 95.0;
 /// A hypervisor that takes this much of the time, in percent.
 const STEAL_PERCENT: f64 = 10.0;
 /// Tasks that wait for memory for this share of the time, in percent.
@@ -56,6 +58,11 @@ fn never(_: &Check) -> bool {
 /// A pause shows in single requests, which the average of a device hides.
 fn of_single_requests(check: &Check) -> bool {
     matches!(check.kind(), CheckKind::Spike | CheckKind::Percentile)
+}
+
+/// A busy device, too, does no more for a thread that can ask for no more.
+fn of_rate(check: &Check) -> bool {
+    check.kind() == CheckKind::Throughput
 }
 
 /// Only the rule about the mix has something to say of its shares.
@@ -110,6 +117,14 @@ pub(super) const RULES: &[Rule] = &[
         remedy: "Use fewer threads (--threads), stop other programs, or raise the CPU limit.",
         condition: "threads of Proofload waited for a CPU 25 % of the time or more, and at least half \
                     as long as they ran",
+    },
+    Rule {
+        id: CauseId::ThreadBusy,
+        holds_against_device: of_rate,
+        seen: thread_busy,
+        remedy: "Use more databases (--databases), which have threads of their own, a held rate (--rate), or a \
+                 host with faster CPUs.",
+        condition: "one thread of Proofload ran 95 % of the time or more",
     },
     Rule {
         id: CauseId::Swapping,
@@ -392,6 +407,12 @@ fn run_queue(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
              {ran_percent:.0} % (of one CPU)."
         )
     })
+}
+
+fn thread_busy(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let busiest_percent = evidence.average(Metric::BusiestThread)?;
+    (busiest_percent >= BUSIEST_THREAD_PERCENT)
+        .then(|| format!("one thread of proofload ran for {busiest_percent:.0} % of the time."))
 }
 
 fn swapping(evidence: &Evidence<'_>, _: &Check) -> Option<String> {

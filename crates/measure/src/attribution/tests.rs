@@ -134,7 +134,7 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
-    let cases: [(CauseId, Change); 15] = [
+    let cases: [(CauseId, Change); 16] = [
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);
@@ -173,6 +173,9 @@ fn each_cause_of_a_failure_holds_alone() {
         (CauseId::RunQueue, |one| {
             counter(one, Metric::RunQueueDelay, 25.0);
             counter(one, Metric::ProcessCpu, 50.0);
+        }),
+        (CauseId::ThreadBusy, |one| {
+            counter(one, Metric::BusiestThread, 95.0);
         }),
         (CauseId::Swapping, |one| {
             counter(one, Metric::Swap, 1_048_576.0);

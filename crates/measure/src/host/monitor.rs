@@ -1,5 +1,7 @@
 //! Host counters, sample by sample.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,8 +12,8 @@ use super::counters::{DeviceSample, HostSample};
 use super::device::SECTOR_BYTES;
 use super::pauses::PauseWatch;
 use super::proc_text::{
-    CpuTicks, DiskCounters, cpu_ticks, disk_counters, memory_bytes, pressure_us, resident_pages,
-    run_queue_delay_ns, swapped_pages,
+    CpuTicks, DiskCounters, ThreadTimes, cpu_ticks, disk_counters, memory_bytes, pressure_us,
+    resident_pages, swapped_pages, thread_times,
 };
 use crate::metric::Metric;
 
@@ -38,8 +40,8 @@ struct Reading {
     available_bytes: Option<u64>,
     pressure_us: Pressure,
     swapped_pages: Option<u64>,
-    /// Of all threads that there are at the time.
-    run_queue_delay_ns: Option<u64>,
+    /// Of all threads that there are at the time, by their names below `/proc`.
+    threads: BTreeMap<OsString, ThreadTimes>,
     disks: Vec<Option<DiskCounters>>,
 }
 
@@ -67,7 +69,7 @@ impl HostMonitor {
                 available_bytes: None,
                 pressure_us: Pressure::default(),
                 swapped_pages: None,
-                run_queue_delay_ns: None,
+                threads: BTreeMap::new(),
                 disks: Vec::new(),
             },
             proc,
@@ -107,7 +109,7 @@ impl HostMonitor {
                 memory: pressure_us(&text("pressure/memory")),
             },
             swapped_pages: swapped_pages(&text("vmstat")),
-            run_queue_delay_ns: self.run_queue_delay_ns(),
+            threads: self.threads(),
             disks: self
                 .devices
                 .iter()
@@ -116,15 +118,15 @@ impl HostMonitor {
         }
     }
 
-    /// The wait of all threads for a CPU. One that has ended meanwhile takes its wait with it.
-    fn run_queue_delay_ns(&self) -> Option<u64> {
-        let threads = fs::read_dir(self.proc.join("self/task")).ok()?;
+    /// The times of all threads. One that has ended meanwhile takes its times with it.
+    fn threads(&self) -> BTreeMap<OsString, ThreadTimes> {
+        let threads = fs::read_dir(self.proc.join("self/task"));
         let of_one = |thread: fs::DirEntry| {
             let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-            run_queue_delay_ns(&text)
+            Some((thread.file_name(), thread_times(&text)?))
         };
-        let waits: Vec<u64> = threads.filter_map(|thread| of_one(thread.ok()?)).collect();
-        (!waits.is_empty()).then(|| waits.iter().sum())
+        let threads = threads.into_iter().flatten();
+        threads.filter_map(|thread| of_one(thread.ok()?)).collect()
     }
 
     fn difference(&self, now: &Reading, elapsed_s: f64) -> HostSample {
@@ -146,7 +148,7 @@ impl HostMonitor {
             Some((100.0 * us / 1e6).min(100.0))
         };
         let process_cpu = now.process_cpu.saturating_sub(last.process_cpu);
-        let run_queue_delay_ns = change(last.run_queue_delay_ns, now.run_queue_delay_ns);
+        let waited_ns = change(waited_ns(&last.threads), waited_ns(&now.threads));
         let swapped_pages = change(last.swapped_pages, now.swapped_pages);
         let page_bytes = self.page_size_bytes;
         let values = [
@@ -166,9 +168,11 @@ impl HostMonitor {
             ),
             (Metric::IoPressure, pressure(|all| all.io)),
             (Metric::CpuSteal, share(|c| c.steal)),
+            (Metric::RunQueueDelay, waited_ns.map(|ns| 100.0 * ns / 1e9)),
             (
-                Metric::RunQueueDelay,
-                run_queue_delay_ns.map(|ns| 100.0 * ns / 1e9),
+                Metric::BusiestThread,
+                busiest_ns(&last.threads, &now.threads)
+                    .map(|ns| (100.0 * per_second(ns) / 1e9).min(100.0)),
             ),
             (Metric::CpuPressure, pressure(|all| all.cpu)),
             (Metric::MemoryPressure, pressure(|all| all.memory)),
@@ -200,6 +204,23 @@ impl HostMonitor {
             })
             .collect()
     }
+}
+
+/// How long all threads have waited for a CPU. `None` where the kernel does not say it.
+fn waited_ns(threads: &BTreeMap<OsString, ThreadTimes>) -> Option<u64> {
+    (!threads.is_empty()).then(|| threads.values().map(|one| one.waited_ns).sum())
+}
+
+/// How long the thread that ran longest has run between two readings.
+fn busiest_ns(
+    last: &BTreeMap<OsString, ThreadTimes>,
+    now: &BTreeMap<OsString, ThreadTimes>,
+) -> Option<u64> {
+    let ran_ns = now.iter().filter_map(|(thread, now)| {
+        let last = last.get(thread)?;
+        Some(now.ran_ns.saturating_sub(last.ran_ns))
+    });
+    ran_ns.max()
 }
 
 /// CPU time that this process has used, by the clock of the scheduler.
@@ -285,6 +306,7 @@ mod tests {
         pressure(500_000, 10_000, 100_000);
         record(proc.path(), "vmstat", "pswpin 5\npswpout 10\n");
         record(proc.path(), "self/task/7/schedstat", "9 100000000 2\n");
+        record(proc.path(), "self/task/8/schedstat", "800000000 0 2\n");
         let devices = vec!["sda".to_owned(), "gone".to_owned()];
         let monitor = HostMonitor::with_proc(proc.path().to_owned(), devices);
         record(proc.path(), "stat", "cpu  130 0 150 840 60 0 0 20 0 0\n");
@@ -296,6 +318,9 @@ mod tests {
         pressure(900_000, 610_000, 200_000);
         record(proc.path(), "vmstat", "pswpin 12\npswpout 30\n");
         record(proc.path(), "self/task/7/schedstat", "9 500000000 2\n");
+        record(proc.path(), "self/task/8/schedstat", "2400000000 0 2\n");
+        // It has begun since.
+        record(proc.path(), "self/task/9/schedstat", "1900000000 0 2\n");
         record(proc.path(), "meminfo", "MemAvailable: 1000 kB\n");
         let stat = format!("1 (a b) S{} 7 0\n", " 0".repeat(20));
         record(proc.path(), "self/stat", &stat);
@@ -319,6 +344,7 @@ mod tests {
                 (Metric::IoPressure, Some(20.0)),
                 (Metric::CpuSteal, Some(10.0)),
                 (Metric::RunQueueDelay, Some(20.0)),
+                (Metric::BusiestThread, Some(80.0)),
                 (Metric::CpuPressure, Some(30.0)),
                 (Metric::MemoryPressure, Some(5.0)),
                 (Metric::Swap, Some(13.5 * page_bytes)),

@@ -74,10 +74,22 @@ pub fn swapped_pages(vmstat: &str) -> Option<u64> {
     Some(count("pswpin")? + count("pswpout")?)
 }
 
-/// Nanoseconds that a thread has waited for a CPU since it began: the second figure of
-/// `schedstat` (kernel documentation, scheduler/sched-stats).
-pub fn run_queue_delay_ns(schedstat: &str) -> Option<u64> {
-    schedstat.split_whitespace().nth(1)?.parse().ok()
+/// What a thread has done since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThreadTimes {
+    /// Nanoseconds on a CPU.
+    pub ran_ns: u64,
+    /// Nanoseconds of waiting for a CPU.
+    pub waited_ns: u64,
+}
+
+/// The first two figures of a thread's `schedstat` (kernel documentation, scheduler/sched-stats).
+pub fn thread_times(schedstat: &str) -> Option<ThreadTimes> {
+    let mut figures = schedstat.split_whitespace().map(str::parse);
+    Some(ThreadTimes {
+        ran_ns: figures.next()?.ok()?,
+        waited_ns: figures.next()?.ok()?,
+    })
 }
 
 /// Counters of one block device since boot (kernel documentation, admin-guide/iostats).
@@ -252,8 +264,12 @@ mod tests {
         let text = "pgpgin 5\npswpin 7\npswpout 30\npswpout_x 9\n";
         assert_eq!(swapped_pages(text), Some(37));
         assert_eq!(swapped_pages("pswpin 7\n"), None);
-        assert_eq!(run_queue_delay_ns("1500 2500 3\n"), Some(2500));
-        assert_eq!(run_queue_delay_ns(""), None);
+        let times = ThreadTimes {
+            ran_ns: 1500,
+            waited_ns: 2500,
+        };
+        assert_eq!(thread_times("1500 2500 3\n"), Some(times));
+        assert_eq!(thread_times("1500"), None);
     }
 
     #[test]

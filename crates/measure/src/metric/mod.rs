@@ -131,6 +131,8 @@ metrics! {
     RunQueueDelay "run_queue_delay_percent" PercentOfCore OverTime [Total]
         "run queue delay of proofload"
         "Time that threads of proofload waited for a CPU; 100 is one thread all the time.";
+    BusiestThread "busiest_thread_percent" Percent OverTime [Total] "busiest thread of proofload"
+        "CPU time of the thread of proofload that used most of it in each sample; 100 is one CPU.";
     CpuPressure "cpu_pressure_percent" Percent OverTime [Total] "CPU pressure (PSI some)"
         "Share of the time in which at least one task waited for a CPU.";
     MemoryPressure "memory_pressure_percent" Percent OverTime [Total]
@@ -211,7 +213,7 @@ metrics! {
 
 impl Metric {
     /// The counters of the host, in the order in which reports show them.
-    pub const HOST: [Metric; 12] = [
+    pub const HOST: [Metric; 13] = [
         Metric::CpuBusy,
         Metric::CpuIoWait,
         Metric::ProcessCpu,
@@ -220,6 +222,7 @@ impl Metric {
         Metric::IoPressure,
         Metric::CpuSteal,
         Metric::RunQueueDelay,
+        Metric::BusiestThread,
         Metric::CpuPressure,
         Metric::MemoryPressure,
         Metric::Swap,

@@ -58,6 +58,8 @@ cause_ids! {
     HostBusy,
     /// Threads of the load generator waited for a CPU.
     RunQueue,
+    /// One thread of the load generator had no time left.
+    ThreadBusy,
     /// A hypervisor gave the CPUs to other machines.
     CpuSteal,
     /// There was too little memory.

@@ -147,11 +147,12 @@ pub(crate) struct Surroundings {
 }
 
 /// Counters of the host that explain latencies.
-const OF_HOST: [Metric; 7] = [
+const OF_HOST: [Metric; 8] = [
     Metric::CpuBusy,
     Metric::ProcessCpu,
     Metric::CpuSteal,
     Metric::RunQueueDelay,
+    Metric::BusiestThread,
     Metric::MemoryPressure,
     Metric::Swap,
     Metric::LongestPause,

@@ -117,3 +117,24 @@ fn sentences_name_numbers_and_programs() {
         "{server}"
     );
 }
+
+/// A device with several requests at once is busy all the time and may have room for more.
+#[test]
+fn a_thread_without_time_explains_a_rate_beside_a_busy_device() {
+    let busy = |id: CheckId, (limit, value): (f64, f64), percent: f64| {
+        with(|one| {
+            counter(one, Metric::BusiestThread, percent);
+            (
+                one.host.devices[0].busy_fraction,
+                one.host.devices[0].average_read_ms,
+            ) = (1.0, Some(20.0));
+            one.checks = vec![check(id, limit, value)];
+        })
+    };
+    let expected = (Verdict::Inconclusive, vec![CauseId::ThreadBusy]);
+    let rate = (5_000.0, 900.0);
+    assert_eq!(busy(CheckId::AchievedIops, rate, 95.0), expected);
+    assert_eq!(busy(CheckId::AchievedIops, rate, 94.9), unexplained());
+    let latency = busy(CheckId::DatabaseReadAverage, (20.0, 25.0), 100.0);
+    assert_eq!(latency, unexplained());
+}
