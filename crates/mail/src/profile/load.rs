@@ -39,7 +39,9 @@ settings! {
             as or_word("none", within(1..=4096)),
             source "Jetstress 2007 and 2010 count threads per storage group or database.";
         /// Weight of each database in the load, in their order, such as [1, 1, 2]: it gets this part of
-        /// the transactions. An empty list gives all the same.
+        /// the transactions of a held rate. Where none is held, CPU threads share the sessions by weight,
+        /// and transactions follow from how fast the storage of each database is. An empty list gives
+        /// all the same.
         pub load_weights: Vec<f64> = Vec::new(),
             as list(within(0.01..=1000.0)),
             source "JetstressConfig.xml 2013, IopsBias 1 for each instance; its exact effect is unconfirmed.";
