@@ -5,10 +5,11 @@ use crate::edb_store::EdbStore;
 use crate::session::MailDatabase;
 use crate::state_file::DatabaseState;
 use config::ByteSize;
-use edb::check::check;
+use edb::check::{CheckError, check};
 use edb::database::{BackupReads, DatabaseCopy};
 use edb::{Database, EngineError, EngineSettings, RecoveryReport};
 use measure::sample::Recorder;
+use measure::units::count;
 use runtime::trace::NoObserver;
 use runtime::{Directory, IoError, IoObserver};
 use std::cell::RefCell;
@@ -16,10 +17,12 @@ use std::rc::Rc;
 use workload::controller::host::{
     BackupReport, CopyReport, OnStep, OpenedDatabase, Progress, ReopenedTo, ReplayReport,
 };
-use workload::failure::Failure;
+use workload::failure::{Failure, FailureKind};
 
 /// What is being done, for messages.
 const BACKING_UP: &str = "backing up the database";
+/// The same of its copy.
+const CHECKING: &str = "checking the copy";
 
 /// A database as sessions use it.
 type Open<D> = MailDatabase<EdbStore<D>>;
@@ -92,7 +95,8 @@ impl<D: Directory> EdbHost<D> {
         };
         match copy.check(&self.handle, |bytes| progress(bytes)).await {
             Err(error) => {
-                report.problem = format!("The copy cannot be read: {error}.");
+                report.problem = sentence(format!("The copy cannot be read: {error}"));
+                report.failures.push(Failure::of_io(&error, CHECKING));
                 return Some(report);
             }
             Ok(found) => {
@@ -109,8 +113,11 @@ impl<D: Directory> EdbHost<D> {
         }
         drop(copy);
         if let Err(error) = self.restore(database, &mut report).await {
-            report.problem = format!("The copy cannot be recovered: {error}.");
+            report.problem = sentence(format!("The copy cannot be recovered: {error}"));
+            let failure = Failure::of_engine(&error, &report.path, CHECKING);
+            report.failures.push(failure);
         }
+        note_damage(&mut report);
         Some(report)
     }
 
@@ -138,7 +145,16 @@ impl<D: Directory> EdbHost<D> {
         let file = places.data.open(&name).await?;
         match check(&file, |_, _| {}).await {
             Ok(found) => report.findings = found.findings.len() as u64,
-            Err(error) => report.problem = format!("The restored copy cannot be checked: {error}."),
+            Err(error) => {
+                report.problem = sentence(format!("The restored copy cannot be checked: {error}"));
+                report.failures.push(match &error {
+                    CheckError::Io(error) => Failure::of_io(error, CHECKING),
+                    _ => {
+                        let (kind, path) = (FailureKind::Integrity, report.path.as_str());
+                        Failure::new(kind, path, CHECKING, error.to_string())
+                    }
+                });
+            }
         }
         Ok(())
     }
@@ -192,6 +208,39 @@ impl<D: Directory> EdbHost<D> {
             undone_transactions: recovery.undone_transactions,
             seconds: recovery.seconds,
         }
+    }
+}
+
+/// What is wrong with the contents of a copy is an error of the storage that it was written to.
+fn note_damage(report: &mut CopyReport) {
+    let found = [
+        (report.wrong_pages, "page", "with a wrong checksum"),
+        (
+            report.different_pages,
+            "page",
+            "with other contents than were written",
+        ),
+        (
+            report.findings,
+            "finding",
+            "of the check of the recovered copy",
+        ),
+    ];
+    for (number, noun, what) in found {
+        if number > 0 {
+            let error = format!("{} {what}", count(number, noun));
+            let failure = Failure::new(FailureKind::Integrity, &report.path, CHECKING, error);
+            report.failures.push(failure);
+        }
+    }
+}
+
+/// Errors may end with a remedy, which is a sentence.
+fn sentence(text: String) -> String {
+    if text.ends_with('.') {
+        text
+    } else {
+        text + "."
     }
 }
 

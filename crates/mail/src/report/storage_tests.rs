@@ -78,13 +78,7 @@ fn backup_section(backup: &BackupResult) -> Section {
         counted(backup.databases.len() as u64, "database"),
         bytes(rate)
     );
-    let copied = (!backup.copied_to.is_empty()).then(|| {
-        format!(
-            "Copied to {}. Each copy was read back, compared with what was read, recovered from its log \
-             files and checked.",
-            backup.copied_to
-        )
-    });
+    let copied = (!backup.copied_to.is_empty()).then(|| copied(backup));
     let part = |title, table| Part {
         title,
         table,
@@ -135,6 +129,25 @@ fn backup_table(backup: &BackupResult) -> Table {
         });
     }
     table
+}
+
+/// What became of the copies.
+fn copied(backup: &BackupResult) -> String {
+    let mut problems = backup.databases.iter().filter_map(|one| {
+        let problem = match &one.copy {
+            None => "its copy was not checked.",
+            Some(copy) if copy.problem.is_empty() => return None,
+            Some(copy) => &copy.problem,
+        };
+        Some(format!(" {}: {problem}", one.name))
+    });
+    let became = match problems.next() {
+        Some(first) => first + &problems.collect::<String>(),
+        None => " Each copy was read back, compared with what was read, recovered from its log files and \
+                 checked."
+            .to_owned(),
+    };
+    format!("Copied to {}.{became}", backup.copied_to)
 }
 
 fn copies_table(backup: &BackupResult) -> Table {
@@ -302,5 +315,38 @@ mod tests {
             section.sentences
         );
         assert_eq!(section.parts.len(), 2);
+    }
+
+    #[test]
+    fn what_became_of_copies_is_said_of_each() {
+        let database = |name: &str, problem: Option<&str>| BackedUpDatabase {
+            name: name.to_owned(),
+            copy: problem.map(|problem| measure::result::BackupCopy {
+                problem: problem.to_owned(),
+                ..Default::default()
+            }),
+            ..BackedUpDatabase::default()
+        };
+        let text = |databases| {
+            copied(&BackupResult {
+                copied_to: "/b".to_owned(),
+                databases,
+                ..BackupResult::default()
+            })
+        };
+        let sound = text(vec![database("a", Some(""))]);
+        assert!(
+            sound.starts_with("Copied to /b. Each copy was read back"),
+            "{sound}"
+        );
+        let bad = text(vec![
+            database("a", Some("")),
+            database("b", Some("No space is left.")),
+            database("c", None),
+        ]);
+        assert_eq!(
+            bad,
+            "Copied to /b. b: No space is left. c: its copy was not checked."
+        );
     }
 }

@@ -4,7 +4,7 @@ use crate::support::{carry_out, profile, run, run_with, slow_disk};
 use config::TimeSpan;
 use mail::plan::MailPlan;
 use mail::profile::{MailProfile, TestSelection};
-use measure::result::{CheckId, RunResult, TestKind, Verdict};
+use measure::result::{CheckId, ErrorKind, RunResult, TestKind, Verdict};
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::{Directory, IoFailure, IoOperation, Runtime, SimulatedDisk};
 
@@ -136,9 +136,33 @@ fn a_copy_that_the_storage_damages_fails_the_run() {
     let (_, _, result) = run_copying(&profile, vec![fault]);
     let copy = result.backup.as_ref().unwrap().databases[0].copy.as_ref();
     assert!(copy.unwrap().different_pages > 0, "{copy:?}");
-    assert_eq!(result.verdict, Verdict::Fail, "{}", result.verdict_reason);
+    assert_eq!(result.verdict, Verdict::Error, "{}", result.verdict_reason);
+    assert_eq!(result.errors[0].kind, ErrorKind::Integrity);
     let failed: Vec<CheckId> = result.failed_checks().map(|check| check.id).collect();
-    assert_eq!(failed, [CheckId::BackupCopyErrors]);
+    assert_eq!(failed, [CheckId::Errors, CheckId::BackupCopyErrors]);
+}
+
+/// The storage of the copies has no room for the log file with which a copy is recovered.
+#[test]
+fn a_copy_that_has_no_room_is_no_failure_of_the_storage_under_test() {
+    let mut profile = profile_of(TestSelection::Backup);
+    profile.mail.databases = 1;
+    let full = FaultEffect::Fail(IoFailure::OutOfSpace);
+    let fault = Fault::once(IoOperation::Resize, 1, full).on_file("copy-log0/E00tmp.log");
+    let (_, _, result) = run_copying(&profile, vec![fault]);
+    assert_eq!(result.verdict, Verdict::Error, "{}", result.verdict_reason);
+    assert_eq!(result.errors[0].kind, ErrorKind::OutOfSpace);
+    assert!(
+        result.errors[0].file.contains("copy-log0"),
+        "{:?}",
+        result.errors
+    );
+    let copy = result.backup.as_ref().unwrap().databases[0].copy.as_ref();
+    let problem = &copy.unwrap().problem;
+    assert!(
+        problem.contains("no space is left") && !problem.ends_with(".."),
+        "{problem}"
+    );
 }
 
 #[test]

@@ -117,6 +117,8 @@ pub struct CopyReport {
     pub findings: u64,
     /// Why it could not be checked to the end or recovered, as a sentence; empty when it was.
     pub problem: String,
+    /// What of it is an error of the storage that it lies on.
+    pub failures: Vec<Failure>,
 }
 
 /// What the recovery of a database that was not closed has replayed.

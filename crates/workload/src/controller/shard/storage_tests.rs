@@ -64,13 +64,20 @@ impl<H: DatabaseHost> Shard<H> {
     pub(super) async fn check_copies(&self) -> Result<(), Failure> {
         let count = self.databases().len();
         let parts = self.parts(vec![self.plan.database_bytes; count]);
+        let mut failures = Vec::new();
         for (part, &database) in self.databases().iter().enumerate() {
             let report = self.host.check_copy(database, parts.progress(part)).await;
-            if let Some(report) = report {
+            if let Some(mut report) = report {
+                let found = std::mem::take(&mut report.failures);
+                failures.extend(found.into_iter().map(|failure| (database, failure)));
                 self.follower
                     .report(ShardMessage::CopyChecked { database, report });
             }
             parts.finish(part);
+        }
+        // One may end the run: the other copies have been checked by then.
+        for (database, failure) in failures {
+            self.note_or_fail(database, failure)?;
         }
         Ok(())
     }
