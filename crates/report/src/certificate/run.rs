@@ -43,7 +43,7 @@ pub(super) fn results(one: &CertifiedRun) -> Vec<Block> {
         blocks.push(Block::Text("Nothing was measured.".to_owned()));
     }
     if !tests.is_empty() {
-        blocks.push(Block::Facts(vec![Fact::wide("Other tests", tests)]));
+        blocks.push(Block::Facts(vec![Fact::wide("Backup, recovery", tests)]));
     }
     blocks
 }
