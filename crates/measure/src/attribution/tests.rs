@@ -134,7 +134,7 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
-    let cases: [(CauseId, Change); 15] = [
+    let cases: [(CauseId, Change); 16] = [
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);
@@ -182,6 +182,10 @@ fn each_cause_of_a_failure_holds_alone() {
         }),
         (CauseId::LockWaits, |one| {
             server(one, &[("locks", 45.0), ("storage", 30.0)]);
+        }),
+        (CauseId::FewStorageWaits, |one| {
+            server(one, &[("cpu", 71.0), ("storage", 29.0)]);
+            one.checks = vec![mix::slow_transactions()];
         }),
         (CauseId::AboveDevice, |one| {
             one.host.devices[0].average_read_ms = Some(7.4);
