@@ -1,4 +1,5 @@
 mod bounds;
+mod conditions;
 mod mix;
 mod search;
 use super::*;
