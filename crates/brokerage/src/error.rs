@@ -9,6 +9,10 @@ pub(crate) const ROWS_OF_OTHERS: &str =
 /// Memory, or another limit of the server.
 pub(crate) const SERVER_LIMIT: &str = "the server has reached a limit of its own";
 
+/// Something is not supported that was.
+pub(crate) const NO_LONGER_SUPPORTED: &str =
+    "the server cannot do this, as after it has become a standby";
+
 /// An error of a session, or of the server behind it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseError {

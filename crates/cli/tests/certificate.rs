@@ -115,9 +115,10 @@ fn several_runs_are_one_document_with_the_worst_answer() {
     scratch.proofload("certificate good bad").exits(0);
     let html = fs::read_to_string(scratch.path("good/certificate.html")).unwrap();
     assert!(html.contains("1 of 2 runs passed") && html.contains("FAIL (performance)"));
-    assert!(html.contains("Run 1:") && html.contains("Run 2:"));
-    if let Some((_, pages)) = pages_of(&scratch.path("good/certificate.pdf")) {
-        assert_eq!(pages, 3);
+    assert!(html.contains("Run 2 decides") && html.contains("Run 2 of 2: bad"));
+    if let Some((text, pages)) = pages_of(&scratch.path("good/certificate.pdf")) {
+        assert_eq!(pages, 5, "a summary, and two pages for each");
+        assert!(text.contains("Run 1 of 2: good"), "{text}");
     }
 }
 

@@ -3,7 +3,10 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use common::brokerage::brokerage;
 use common::{Running, SMALL, Scratch, WIDE};
@@ -19,6 +22,11 @@ fn run() -> Scratch {
 
 /// A copy of the run with the first digit behind `text` in a file changed.
 fn changed(scratch: &Scratch, file: &str, text: &str) {
+    change_digit(&copied(scratch).join(file), text);
+}
+
+/// A copy of the run, in `changed`.
+fn copied(scratch: &Scratch) -> PathBuf {
     let (from, to) = (scratch.path("out"), scratch.path("changed"));
     let _ = fs::remove_dir_all(&to);
     fs::create_dir(&to).expect("what the run has written");
@@ -26,7 +34,7 @@ fn changed(scratch: &Scratch, file: &str, text: &str) {
         let name = entry.expect("what the run has written").file_name();
         fs::copy(from.join(&name), to.join(&name)).expect("what the run has written");
     }
-    change_digit(&to.join(file), text);
+    to
 }
 
 fn change_digit(path: &Path, text: &str) {
@@ -201,4 +209,76 @@ fn a_report_of_other_results_is_noticed() {
         .prints("report.html is not the page that this version makes of these results");
     scratch.proofload("report out --quiet").exits(0);
     scratch.proofload("verify out").exits(0);
+}
+
+/// A pipe, a device, a socket and a file without data that is larger than any memory.
+const ODD: [fn(&Path); 4] = [
+    |path| {
+        let made = Command::new("mkfifo").arg(path).status();
+        assert!(made.expect("mkfifo").success());
+    },
+    |path| symlink("/dev/zero", path).expect("a link"),
+    |path| drop(UnixListener::bind(path).expect("a socket")),
+    |path| {
+        let file = fs::File::create(path).expect("a file");
+        file.set_len(1 << 43).expect("a length");
+    },
+];
+
+/// Whoever opened such a file would wait for ever, or read until no memory is left.
+#[test]
+fn files_that_are_no_files_are_refused() {
+    let scratch = run();
+    // The statuses of verify, report and certificate.
+    for (file, statuses) in [
+        ("result.json", [2, 2, 2]),
+        ("samples.csv", [4, 2, 4]),
+        ("histograms.hlog", [4, 2, 4]),
+        ("config.toml", [4, 0, 4]),
+        ("log.txt", [4, 0, 4]),
+        ("report.html", [5, 0, 0]),
+        ("certificate.html", [0, 0, 0]),
+    ] {
+        for (number, make) in ODD.iter().enumerate() {
+            let path = copied(&scratch).join(file);
+            let _ = fs::remove_file(&path);
+            make(&path);
+            // A document is written anew by the command that makes it.
+            for (command, status) in ["verify", "report", "certificate"]
+                .into_iter()
+                .zip(statuses)
+            {
+                let ended = scratch.proofload_within(60, &format!("{command} changed"));
+                let said = format!("{}{}", ended.stdout, ended.stderr);
+                assert_eq!(
+                    ended.status,
+                    Some(status),
+                    "{command}, {file} {number}: {said}"
+                );
+                let why = match number {
+                    3 => "at most 2147483648 are read",
+                    _ => "not a regular file",
+                };
+                assert_eq!(
+                    said.contains(why),
+                    status != 0,
+                    "{command}, {file} {number}: {said}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rank_has_no_ranks() {
+    let scratch = run();
+    let path = scratch.path("out/result.json");
+    let text = fs::read(&path).expect("what the run has written");
+    let mut result: serde_json::Value = serde_json::from_slice(&text).expect("a document");
+    result["ranks"] = serde_json::json!([{ "directory": "." }]);
+    fs::write(&path, result.to_string()).expect("a file");
+    scratch
+        .proofload_within(60, "verify out")
+        .exits(4)
+        .prints("./result.json: ranks");
 }

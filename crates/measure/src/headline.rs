@@ -89,7 +89,8 @@ pub fn compose(result: &RunResult, load: Option<&str>) -> String {
 }
 
 /// What backup and soft recovery have found, in short; empty without them.
-fn of_tests(result: &RunResult) -> String {
+#[must_use]
+pub fn of_tests(result: &RunResult) -> String {
     let backup = result.backup.as_ref().and_then(|backup| {
         let rate = quantity(backup.bytes_per_second()?, Unit::BytesPerSecond);
         Some(format!("backup {rate}"))
@@ -165,7 +166,8 @@ fn described(result: &RunResult, place: &TargetPath) -> String {
 }
 
 /// What a reader must know before using the answer.
-fn notes(result: &RunResult) -> Vec<String> {
+#[must_use]
+pub fn notes(result: &RunResult) -> Vec<String> {
     let mut notes = Vec::new();
     if result.verdict == Verdict::Pass && !result.causes.is_empty() {
         notes.push("measured with data that fits a cache, which was allowed".to_owned());
@@ -180,7 +182,8 @@ fn notes(result: &RunResult) -> Vec<String> {
         let errors = count(errors);
         notes.push(format!("with {errors} {noun} allowed: {counts}"));
     }
-    if result.kind == RunKind::Run && result.duration_s < SIGN_OFF_S {
+    let is_judged = result.kind == RunKind::Run && result.has_measured_phase();
+    if is_judged && result.duration_s < SIGN_OFF_S {
         notes.push("too short to sign off storage (2 h)".to_owned());
     }
     notes

@@ -14,7 +14,8 @@ use measure::result::{
     LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult, RebuildResult,
     RecoveredDatabase, RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
     ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult, TuningResult,
-    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
+    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WholeBytes,
+    WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -36,6 +37,7 @@ fn full_result() -> RunResult {
         ..IoFigures::default()
     };
     let mut result = RunResult::new();
+    result.samples.files_reach = Some(WholeBytes::default());
     result.checks.push(Check {
         samples_above: 1,
         slow_samples: vec![SlowSample::default()],

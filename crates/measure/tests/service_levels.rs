@@ -9,7 +9,7 @@ use std::sync::Arc;
 use measure::host::{DeviceSample, HostSample};
 use measure::metric::{Metric, Stream, Values};
 use measure::result::{
-    Check, CheckId, CheckKind, ErrorKind, ErrorRecord, Scope, SteadyState, Verdict,
+    Check, CheckId, CheckKind, ErrorKind, ErrorRecord, Scope, SteadyState, TestKind, Verdict,
 };
 use measure::sample::{DatabaseMeters, Layout, Phase, Recorder, RunTotals, Sample};
 use measure::service_level::{Levels, Measured, OperationLevels, ServiceLevels, evaluate, judge};

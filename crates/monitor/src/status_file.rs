@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use measure::run_directory::STATUS_FILE;
+use measure::run_directory::{MOST_BYTES, STATUS_FILE, open_file};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::status::RunStatus;
@@ -139,9 +139,9 @@ pub enum Found {
 /// # Errors
 /// The file is there and cannot be read.
 pub fn read(directory: &Path) -> io::Result<Found> {
-    let mut file = match File::open(directory.join(STATUS_FILE)) {
+    let mut file = match open_file(&directory.join(STATUS_FILE), MOST_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-        opened => opened?,
+        opened => opened?.into_inner(),
     };
     let is_held = flock(&file, FlockOperation::NonBlockingLockShared).is_err();
     if !is_held {

@@ -57,7 +57,7 @@ pub fn write_report(directory: &Path) -> Result<PathBuf, ReportError> {
 /// The page cannot be written.
 pub fn write_report_of(run: &Run, directory: &Path) -> Result<PathBuf, ReportError> {
     let page = directory.join(REPORT_FILE);
-    match replace(&page, &html(run)) {
+    match replace_document(&page, html(run).as_bytes()) {
         Ok(()) => Ok(page),
         Err(error) => Err(ReportError::Write { page, error }),
     }
@@ -77,15 +77,20 @@ pub fn write_report_elsewhere(run: &Run) -> io::Result<PathBuf> {
     Ok(page)
 }
 
-/// Writes a page in one step. A link in its place is replaced, and not followed.
-fn replace(page: &Path, html: &str) -> io::Result<()> {
-    let temporary = page.with_extension("html.tmp");
+/// Writes a document in one step. A link in its place, or a pipe, is replaced, and not followed.
+///
+/// # Errors
+/// It cannot be written.
+pub fn replace_document(page: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut temporary = page.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
     let write = || {
         match fs::remove_file(&temporary) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        fs::File::create_new(&temporary)?.write_all(html.as_bytes())?;
+        fs::File::create_new(&temporary)?.write_all(bytes)?;
         fs::rename(&temporary, page)
     };
     let written = write();

@@ -50,7 +50,8 @@ pub mod words;
 pub use certificate::{Certificate, CertifiedRun, Details, Deviation, NotCertified};
 pub use document::{Document, Section};
 pub use files::{
-    ReportError, load_run, run_of_result, write_report, write_report_elsewhere, write_report_of,
+    ReportError, load_run, replace_document, run_of_result, write_report, write_report_elsewhere,
+    write_report_of,
 };
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};

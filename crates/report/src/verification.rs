@@ -1,11 +1,11 @@
 //! The verification of a run and of its report; what came of it, as text and as JSON.
 
-use std::fs;
+use std::io;
 use std::path::Path;
 
 use measure::display::number::counted;
 use measure::recompute::{Agreement, Difference, Verified};
-use measure::run_directory::{LoadError, REPORT_FILE};
+use measure::run_directory::{LoadError, REPORT_FILE, read_file};
 use proofload::WORKLOADS;
 use serde_json::{Value, json};
 
@@ -22,16 +22,22 @@ const WIDEST_VALUE: usize = 70;
 /// When the directory is none of a run, or of a version that this one does not read.
 pub fn verify_run(directory: &Path) -> Result<Verified, LoadError> {
     let mut verified = proofload::verify::verify(directory, &WORKLOADS)?;
-    let page = fs::read(verified.directory.join(REPORT_FILE));
-    // A run that was killed has none.
-    if let (Ok(page), Ok(run)) = (page, load_run(&verified.directory))
-        && page != html(&run).into_bytes()
-    {
-        verified.not_verified.push(format!(
-            "{REPORT_FILE} is not the page that this version makes of these results: it was changed, or \
-             made by another version. `proofload report` makes it again."
-        ));
-    }
+    let not_verified = match read_file(&verified.directory.join(REPORT_FILE)) {
+        // A run that was killed has none.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(format!("{REPORT_FILE} cannot be read: {error}.")),
+        Ok(page) => {
+            let run = load_run(&verified.directory).ok();
+            let is_other = run.is_some_and(|run| page != html(&run).into_bytes());
+            is_other.then(|| {
+                format!(
+                    "{REPORT_FILE} is not the page that this version makes of these results: it was \
+                     changed, or made by another version. `proofload report` makes it again."
+                )
+            })
+        }
+    };
+    verified.not_verified.extend(not_verified);
     Ok(verified)
 }
 

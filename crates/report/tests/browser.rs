@@ -17,7 +17,7 @@ use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Verdict,
 };
 use measure::sample::SampleRow;
-use report::{Run, html, html_comparison, html_grid};
+use report::{Certificate, CertifiedRun, Details, Run, html, html_comparison, html_grid};
 
 fn browser() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -233,7 +233,14 @@ fn pages_fit_a_telephone_and_a_desk() {
     };
     let directory = tempfile::tempdir().unwrap();
     let arguments = ["--window-size=1400,1000", "--dump-dom"].map(str::to_owned);
-    for (name, page) in of_each_kind() {
+    let names = ["mail", "brokerage"];
+    let runs = names.map(|name| CertifiedRun {
+        run: report::load_run(&known(name)).expect("a run directory"),
+        ..CertifiedRun::default()
+    });
+    let certificate = Certificate::new(&runs, &Details::default()).html();
+    let pages = of_each_kind().into_iter();
+    for (name, page) in pages.chain([("certificate", certificate)]) {
         for width in [390, 1280] {
             let framed = framed(&page, width);
             let (document, log) = open_with(&browser, directory.path(), &framed, &arguments);

@@ -9,8 +9,9 @@ use expected::{expect, known};
 use measure::display::Contribution;
 use measure::recompute::Verified;
 use measure::result::{
-    Check, CheckId, DeviceResult, ErrorCount, FileHash, IntegrityClass, IoFigures, TargetPath,
-    Verdict, VerificationResult, VerifiedDatabase, WitnessResult,
+    BackedUpDatabase, BackupResult, Check, CheckId, DeviceResult, ErrorCount, FileHash,
+    IntegrityClass, IoFigures, TargetPath, TestKind, Verdict, VerificationResult, VerifiedDatabase,
+    WitnessResult,
 };
 use report::{Certificate, CertifiedRun, Details, Deviation, Run};
 
@@ -151,6 +152,30 @@ fn changed() -> CertifiedRun {
     one
 }
 
+/// A backup and a soft recovery, without a load.
+fn tests() -> CertifiedRun {
+    let mut one = passed();
+    let result = &mut one.run.result;
+    result.duration_s = 0.0;
+    result.tests = vec![TestKind::Backup, TestKind::Recovery];
+    result.backup = Some(BackupResult {
+        duration_s: 2.0,
+        databases: vec![BackedUpDatabase {
+            bytes: 512 << 20,
+            ..BackedUpDatabase::default()
+        }],
+        ..BackupResult::default()
+    });
+    result.checks = vec![Check::of(
+        CheckId::BackupRead,
+        "db1",
+        100.0,
+        Some(100.0),
+        String::new(),
+    )];
+    one
+}
+
 fn details() -> Details {
     let text = |name: &str| format!("{name} with as many words as stand on two lines of a column");
     Details {
@@ -197,7 +222,7 @@ fn each_part_of_a_certificate_is_where_it_was() {
         ("full", vec![full()], Details::default()),
         (
             "several",
-            vec![full(), passed(), changed()],
+            vec![full(), passed(), changed(), tests()],
             Details::default(),
         ),
         ("changed", vec![changed()], Details::default()),
@@ -240,14 +265,36 @@ fn the_worst_run_gives_the_answer() {
     for (number, (worst, word)) in runs.iter().enumerate() {
         let all: Vec<CertifiedRun> = runs[..=number].iter().map(|(one, _)| one.clone()).collect();
         let certificate = page(&all);
-        let answer = format!("<b>{word}</b>");
-        assert!(certificate.html().contains(&answer), "{word} of {number}");
+        let html = certificate.html();
+        let (_, first) = html.split_once("<b>").unwrap();
+        assert!(first.starts_with(&format!("{word}</b>")), "of {number}");
+        if number > 0 {
+            let of_all = format!(
+                "1 of {} runs passed and were verified. Run {0} decides.",
+                number + 1
+            );
+            assert!(first.contains(&of_all), "{word} of {number}");
+        }
         assert_eq!(certificate.title == accepted, number == 0, "{word}");
         let alone = page(std::slice::from_ref(worst));
+        let answer = format!("<b>{word}</b>");
         assert!(alone.html().contains(&answer), "{word} alone");
     }
     // What could not be compared does not change the answer, but it is no acceptance.
     let in_part = page(&[of(Verdict::Pass, 0, 1)]);
     assert!(in_part.html().contains("<b>PASS</b>"));
     assert_ne!(in_part.title, accepted);
+    // Of several runs it is no pass.
+    let passed = || of(Verdict::Pass, 0, 0);
+    for (two, word) in [
+        ([passed(), of(Verdict::Pass, 0, 1)], "INCONCLUSIVE"),
+        ([of(Verdict::Built, 0, 0), passed()], "INCONCLUSIVE"),
+        ([passed(), passed()], "PASS"),
+    ] {
+        let certificate = page(&two);
+        let html = certificate.html();
+        let (_, first) = html.split_once("<b>").unwrap();
+        assert!(first.starts_with(&format!("{word}</b>")), "{word}");
+        assert_eq!(certificate.title == accepted, word == "PASS");
+    }
 }

@@ -226,8 +226,10 @@ pub fn failure(error: &DatabaseError, doing: &str) -> Failure {
         DatabaseError::Damaged(_) => FailureKind::Integrity,
         DatabaseError::NoSpace(_) => FailureKind::OutOfSpace,
         DatabaseError::Unavailable(_) => FailureKind::Unavailable,
-        DatabaseError::Refused(_) | DatabaseError::Unusable(_) => FailureKind::Io,
-        DatabaseError::ServerSide { .. } => FailureKind::ServerSide,
+        // A user, a right or a database that is no longer there, or a server that has become a standby.
+        DatabaseError::Refused(_)
+        | DatabaseError::Unusable(_)
+        | DatabaseError::ServerSide { .. } => FailureKind::ServerSide,
         DatabaseError::Conflict(_) | DatabaseError::Failed { .. } => FailureKind::Internal,
     };
     Failure::new(kind, "the brokerage database", doing, error.to_string())

@@ -12,6 +12,7 @@ mod at_rest;
 mod full_volume;
 mod locks;
 mod older_copy;
+mod server_causes;
 mod server_side;
 mod updates;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use report::{Certificate, CertifiedRun, Details, NotCertified};
+use report::{Certificate, CertifiedRun, Details, NotCertified, replace_document};
 
 use super::outcome::not_a_run;
 use crate::error::CommandError;
@@ -92,7 +92,7 @@ fn details(options: &CertificateOptions) -> Result<Details, CommandError> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    fs::write(path, bytes).map_err(|error| unwritable(path, &error))
+    replace_document(path, bytes).map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {

@@ -1,6 +1,7 @@
 //! `proofload report`: the report of one run, or several side by side.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use measure::run_directory::REPORT_FILE;
@@ -52,7 +53,11 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
         ),
     };
     let path = options.out.as_ref().unwrap_or(&default_path);
-    write(path, "--out", &page)?;
+    match &options.out {
+        Some(path) => write(path, "--out", &page)?,
+        None => report::replace_document(path, page.as_bytes())
+            .map_err(|error| unwritable(path, "--out", &error))?,
+    }
     if let Some(path) = &options.csv {
         write(path, "--csv", &report::csv_summary(&runs))?;
     }
@@ -112,12 +117,14 @@ fn write(path: &Path, option: &str, text: &str) -> Result<(), CommandError> {
     if path == Path::new(OUTPUT) && option != "--out" {
         return print(text).map(drop);
     }
-    fs::write(path, text).map_err(|error| {
-        CommandError::environment(
-            format!("{} cannot be written: {error}.", path.display()),
-            format!("Name another file with {option}."),
-        )
-    })
+    fs::write(path, text).map_err(|error| unwritable(path, option, &error))
+}
+
+fn unwritable(path: &Path, option: &str, error: &io::Error) -> CommandError {
+    CommandError::environment(
+        format!("{} cannot be written: {error}.", path.display()),
+        format!("Name another file with {option}."),
+    )
 }
 
 fn load(path: &Path) -> Result<Run, CommandError> {

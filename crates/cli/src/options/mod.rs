@@ -123,7 +123,7 @@ pub enum Command {
     /// Recover the databases of a run after a power cut or a kill, and find out what of that which it
     /// had acknowledged is lost.
     Audit(AuditOptions),
-    /// Make the certificate of runs for signature: HTML and PDF, two pages for one run.
+    /// Make the certificate of runs for signature: HTML and PDF, a summary of several runs, two pages for each.
     ///
     /// Runs that 'verify' finds changed are refused. A run that did not pass becomes a test report that
     /// says so.

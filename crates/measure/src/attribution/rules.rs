@@ -26,6 +26,10 @@ pub const PAUSE_MS: f64 = 1_000.0;
 const PAUSE_SHARE: f64 = 0.01;
 /// Sessions that wait for locks, in percent, when fewer wait for storage.
 const LOCKS_PERCENT: f64 = 30.0;
+/// Transactions are slow by something else when fewer of the busy sessions wait for storage, in percent.
+const STORAGE_WAITS_PERCENT: f64 = 30.0;
+/// The same where no wait events are known, when every device was busy for less of the time.
+const BUSY_DEVICE: f64 = 0.3;
 /// Requests wait above a device whose own latency is less than this share of the read latency.
 const ABOVE_DEVICE_SHARE: f64 = 0.3;
 /// Fewest requests behind an average.
@@ -192,6 +196,14 @@ pub(super) const RULES: &[Rule] = &[
         seen: lock_waits,
         remedy: "Use fewer users, or more customers: the data is too small for so many sessions.",
         condition: "30 % of the busy sessions of the server waited for locks, and fewer for storage",
+    },
+    Rule {
+        id: CauseId::FewStorageWaits,
+        holds_against_device: never,
+        seen: few_storage_waits,
+        remedy: "Use fewer users, or a bigger host for the server, and look at what its sessions do.",
+        condition: "a level of transactions was not met, and fewer than 30 % of the busy sessions of the \
+                    server waited for storage; without wait events, no device was busy for 30 % of the time",
     },
     Rule {
         id: CauseId::AboveDevice,
@@ -438,6 +450,32 @@ fn lock_waits(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
         format!(
             "{locks_percent:.0} % of the busy sessions waited for locks, {storage_percent:.0} % for \
              storage."
+        )
+    })
+}
+
+/// A transaction is more than its I/O: what it took says nothing of storage that it did not wait for.
+fn few_storage_waits(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
+    let result = evidence.result;
+    let server = result.server.as_ref()?;
+    let is_of_transactions = matches!(check.id, CheckId::OperationP90 | CheckId::TransactionRate);
+    if !is_of_transactions {
+        return None;
+    }
+    if !server.waits.is_empty() {
+        let storage_percent = evidence.waits_percent("storage");
+        return (storage_percent < STORAGE_WAITS_PERCENT).then(|| {
+            format!(
+                "only {storage_percent:.0} % of the busy sessions of the server waited for storage."
+            )
+        });
+    }
+    let busiest = result.host.devices.iter().map(|one| one.busy_fraction);
+    let busiest = busiest.max_by(f64::total_cmp)?;
+    (busiest < BUSY_DEVICE).then(|| {
+        format!(
+            "the storage was busy for {} % of the time, and the database reports no wait events.",
+            percent(busiest)
         )
     })
 }

@@ -1,4 +1,5 @@
 mod bounds;
+mod conditions;
 mod mix;
 mod search;
 use super::*;
@@ -185,6 +186,10 @@ fn each_cause_of_a_failure_holds_alone() {
         }),
         (CauseId::LockWaits, |one| {
             server(one, &[("locks", 45.0), ("storage", 30.0)]);
+        }),
+        (CauseId::FewStorageWaits, |one| {
+            server(one, &[("cpu", 71.0), ("storage", 29.0)]);
+            one.checks = vec![mix::slow_transactions()];
         }),
         (CauseId::AboveDevice, |one| {
             one.host.devices[0].average_read_ms = Some(7.4);

@@ -28,8 +28,8 @@ use std::path::{Path, PathBuf};
 
 use crate::result::RunResult;
 use crate::run_directory::{
-    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, RESULT_FILE, SAMPLES_FILE, document_hash, hash_file,
-    load_samples, parse_result, read_result, run_directory_of,
+    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, MOST_BYTES, RESULT_FILE, SAMPLES_FILE, document_hash,
+    hash_file, load_samples, parse_result, read_file, read_result, run_directory_of,
 };
 use crate::sample::SampleRow;
 use crate::service_level::ServiceLevels;
@@ -154,6 +154,11 @@ pub type TermsOf<'a> = &'a dyn Fn(&RunResult, &str) -> Result<Option<Criteria>, 
 /// # Errors
 /// When the directory is none of a run, or of a version that this one does not read.
 pub fn verify(directory: &Path, terms: TermsOf<'_>) -> Result<Verified, LoadError> {
+    verify_one(directory, terms, false)
+}
+
+/// The same of a run by itself, or of a rank of one, which has no ranks itself.
+fn verify_one(directory: &Path, terms: TermsOf<'_>, is_rank: bool) -> Result<Verified, LoadError> {
     let directory = run_directory_of(directory);
     let text = read_result(directory)?;
     let mut verified = Verified {
@@ -197,6 +202,10 @@ pub fn verify(directory: &Path, terms: TermsOf<'_>) -> Result<Verified, LoadErro
     compare_files(&result, &mut verified);
     if result.ranks.is_empty() {
         compare_figures(&result, terms, &mut verified);
+    } else if is_rank {
+        let found = format!("{} ranks", result.ranks.len());
+        let differences = &mut verified.differences;
+        differences.of(RESULT_FILE, "ranks", "none in the result of a rank", found);
     } else {
         ranks::compare_ranks(&result, terms, &mut verified);
     }
@@ -206,7 +215,8 @@ pub fn verify(directory: &Path, terms: TermsOf<'_>) -> Result<Verified, LoadErro
 
 fn compare_files(result: &RunResult, verified: &mut Verified) {
     for recorded in &result.files {
-        match hash_file(&verified.directory, recorded.file.clone()) {
+        let most_bytes = recorded.size_bytes.max(MOST_BYTES);
+        match hash_file(&verified.directory, recorded.file.clone(), most_bytes) {
             Ok(found) if found.sha256 == recorded.sha256 => verified.files += 1,
             found => {
                 let found = found.map_or_else(|error| error.to_string(), |found| found.sha256);
@@ -234,7 +244,7 @@ fn raw_samples(result: &RunResult, verified: &mut Verified) -> Option<(Vec<Sampl
             return None;
         }
     };
-    let mut histograms = fs::read(verified.directory.join(HISTOGRAMS_FILE));
+    let mut histograms = read_file(&verified.directory.join(HISTOGRAMS_FILE));
     if let (Ok(bytes), Some(reach)) = (&mut histograms, reach) {
         let samples_bytes = fs::metadata(&path).map_or(0, |facts| facts.len());
         if samples_bytes < reach.samples || (bytes.len() as u64) < reach.histograms {
@@ -282,8 +292,9 @@ fn compare_figures(result: &RunResult, terms: TermsOf<'_>, verified: &mut Verifi
         }
     };
     verified.samples = recount.totals.full_samples() as u64;
-    let config = fs::read_to_string(verified.directory.join(CONFIG_FILE));
-    let config = config.map_err(|error| error.to_string());
+    let config =
+        read_file(&verified.directory.join(CONFIG_FILE)).map_err(|error| error.to_string());
+    let config = config.and_then(|text| String::from_utf8(text).map_err(|error| error.to_string()));
     let terms = match config.and_then(|text| terms(result, &text)) {
         Ok(Some(terms)) => Some(terms),
         Ok(None) => None,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::samples::totals_of;
-use super::{Agreement, TermsOf, Verified, compare, verify};
+use super::{Agreement, TermsOf, Verified, compare, verify_one};
 use crate::ranks::{Part, combine};
 use crate::result::{RankResult, RunResult};
 use crate::run_directory::{LoadError, RESULT_FILE, load_result};
@@ -54,7 +54,7 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
             ));
             continue;
         }
-        match verify(&directory, terms) {
+        match verify_one(&directory, terms, true) {
             Ok(own) => {
                 reached &= own.verdict || own.agreement() == Agreement::Partial;
                 take_over(recorded, own, verified);

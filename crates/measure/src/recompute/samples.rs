@@ -10,7 +10,7 @@ use super::{Difference, Differences};
 use crate::histogram::{IntervalLogError, IntervalLogReader, LatencyHistogram, clean_tag};
 use crate::host::{DeviceSample, HostSample};
 use crate::metric::{IoMetric, Metric, RowScope, Stream};
-use crate::run_directory::{HISTOGRAMS_FILE, LoadError, SAMPLES_FILE, load_samples};
+use crate::run_directory::{HISTOGRAMS_FILE, LoadError, SAMPLES_FILE, load_samples, read_file};
 use crate::sample::{
     DatabaseMeters, IoMeter, Layout, OperationKind, Phase, RunTotals, Sample, SampleRow, rows_of,
 };
@@ -86,7 +86,7 @@ pub(super) fn totals_of(directory: &Path, interval_s: f64) -> Result<Option<RunT
     if rows.is_empty() || interval_s <= 0.0 {
         return Ok(None);
     }
-    let histograms = std::fs::read(&path).map_err(|error| LoadError::Read {
+    let histograms = read_file(&path).map_err(|error| LoadError::Read {
         path: path.clone(),
         error,
     })?;

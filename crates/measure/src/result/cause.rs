@@ -68,6 +68,8 @@ cause_ids! {
     Swapping,
     /// Sessions of the database waited for locks.
     LockWaits,
+    /// Few sessions of the database waited for storage.
+    FewStorageWaits,
     /// Requests waited above the block device.
     AboveDevice,
     /// The transactions were not the mix that the profile asks for.

@@ -4,12 +4,13 @@
 //! the bytes of `result.json` with nothing between the quotes behind `document_sha256`. Every other
 //! byte counts, also blanks and the last digit of a number.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use super::open::open_file;
 use super::{REPORT_FILE, RESULT_FILE, STATUS_FILE, TEMPORARY_FILE};
 use crate::result::{FileHash, RunResult};
 
@@ -44,7 +45,7 @@ pub(super) fn hash_files(directory: &Path) -> io::Result<Vec<FileHash>> {
         let is_derived =
             [RESULT_FILE, REPORT_FILE, STATUS_FILE, TEMPORARY_FILE].contains(&file.as_str());
         if entry.file_type()?.is_file() && !is_derived {
-            hashes.push(hash_file(directory, file)?);
+            hashes.push(hash_file(directory, file, u64::MAX)?);
         }
     }
     hashes.sort_by(|a, b| a.file.cmp(&b.file));
@@ -54,9 +55,9 @@ pub(super) fn hash_files(directory: &Path) -> io::Result<Vec<FileHash>> {
 /// The hash of one file of a directory.
 ///
 /// # Errors
-/// When it cannot be read.
-pub fn hash_file(directory: &Path, file: String) -> io::Result<FileHash> {
-    let mut reader = File::open(directory.join(&file))?;
+/// When it is none, is larger than `most_bytes`, or cannot be read.
+pub fn hash_file(directory: &Path, file: String, most_bytes: u64) -> io::Result<FileHash> {
+    let mut reader = open_file(&directory.join(&file), most_bytes)?;
     let (mut hash, mut chunk) = (Sha256::new(), vec![0; CHUNK_BYTES]);
     let mut size_bytes = 0;
     loop {

@@ -12,11 +12,13 @@
 //! [`RunDirectory`] writes them, [`load`] reads them.
 
 mod hashes;
+mod open;
 mod read;
 mod relocate;
 mod write;
 
 pub use hashes::{DocumentHash, document_hash, hash_file};
+pub use open::{MOST_BYTES, open_file, read_file};
 pub use read::{LoadError, load, load_histograms, load_result};
 pub(crate) use read::{load_samples, parse as parse_result, read_result, run_directory_of};
 pub use write::{RunDirectory, RunDirectoryError, check_vacant, new_directory};

@@ -1,9 +1,9 @@
 //! Reading a run directory.
 
-use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use super::open::{MOST_BYTES, open_file, read_file};
 use super::{HISTOGRAMS_FILE, RESULT_FILE, SAMPLES_FILE};
 use crate::grid::GRID_FILE;
 use crate::histogram::{IntervalLogError, LoggedInterval, merge_interval_log};
@@ -101,7 +101,7 @@ pub fn load_result(directory: &Path) -> Result<RunResult, LoadError> {
 /// When there is none, or it cannot be read.
 pub(crate) fn read_result(directory: &Path) -> Result<Vec<u8>, LoadError> {
     let path = directory.join(RESULT_FILE);
-    fs::read(&path).map_err(|error| match error.kind() {
+    read_file(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             let path = directory.to_owned();
             match directory.join(GRID_FILE).exists() {
@@ -120,7 +120,7 @@ pub(crate) fn read_result(directory: &Path) -> Result<Vec<u8>, LoadError> {
 /// When the file cannot be read or is damaged.
 pub fn load_histograms(directory: &Path) -> Result<Vec<LoggedInterval>, LoadError> {
     let path = run_directory_of(directory).join(HISTOGRAMS_FILE);
-    match fs::read(&path) {
+    match read_file(&path) {
         Ok(text) => merge_interval_log(&text, |_| true)
             .map_err(|error| LoadError::Histograms { path, error }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -165,7 +165,7 @@ pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<RunResult, LoadError> {
 /// # Errors
 /// When the file is damaged.
 pub(crate) fn load_samples(path: &Path, most_bytes: u64) -> Result<Vec<SampleRow>, LoadError> {
-    match File::open(path) {
+    match open_file(path, MOST_BYTES) {
         Ok(file) => {
             SampleReader::read_all(BufReader::new(file.take(most_bytes))).map_err(|error| {
                 LoadError::Samples {

@@ -207,13 +207,18 @@ fn weight(check: &Check) -> u8 {
     }
 }
 
-fn fail_reason(failed: &[&Check], all: usize) -> String {
-    let first = failed.iter().min_by_key(|check| weight(check));
-    let first = first.unwrap_or(&failed[0]);
+/// The one of the checks that failed which the reason of the verdict names; `None` without any.
+#[must_use]
+pub fn deciding_check<'a>(failed: &[&'a Check]) -> Option<&'a Check> {
+    let first = failed.iter().min_by_key(|check| weight(check))?;
     let alike = failed.iter().filter(|check| check.id == first.id);
-    let first = alike
+    alike
         .max_by(|a, b| a.excess().total_cmp(&b.excess()))
-        .unwrap_or(first);
+        .copied()
+}
+
+fn fail_reason(failed: &[&Check], all: usize) -> String {
+    let first = deciding_check(failed).unwrap_or(failed[0]);
     let value = first.value.map_or("nothing".to_owned(), |value| {
         beside_limit(value, first.limit, first.unit)
     });

@@ -17,7 +17,7 @@ mod operations;
 mod rules;
 mod storage_tests;
 
-pub use judge::{Judgement, add_checks, allowed_errors, describe_counts, judge};
+pub use judge::{Judgement, add_checks, allowed_errors, deciding_check, describe_counts, judge};
 pub use levels::Levels;
 pub use operations::{OperationLevels, PercentileLevel, ShareLevel};
 pub use rules::{Measured, evaluate};

@@ -21,6 +21,7 @@ fn a_run_that_shows_nothing_is_inconclusive() {
     .verdict(&levels);
     assert_eq!(verdict, Verdict::Inconclusive);
     assert_eq!(find(&checks, CheckId::DatabaseReadAverage).passed, None);
+    assert_eq!(find(&checks, CheckId::DatabaseReadMax).passed, None);
     assert!(
         reason.contains("average database read latency of db1"),
         "{reason}"
@@ -82,5 +83,44 @@ proptest! {
         let (_, _, checks) = Run { reads_ms, ..Run::default() }.verdict(&levels);
         let passed = find(&checks, CheckId::DatabaseReadMax).passed;
         prop_assert_eq!(passed, Some(above <= allowed as usize));
+    }
+}
+
+#[test]
+fn tests_without_a_measured_phase_are_judged_by_their_errors() {
+    let levels = strict();
+    let totals = Run {
+        reads_ms: vec![500],
+        log_writes_ms: vec![2],
+        ..Run::default()
+    }
+    .totals();
+    let measured = Measured {
+        tests: &[TestKind::Backup],
+        ..measured(&totals)
+    };
+    let checks = evaluate(&levels, &measured);
+    let ids: Vec<CheckId> = checks.iter().map(|check| check.id).collect();
+    assert_eq!(ids, [CheckId::Errors]);
+    // Samples are not what they are judged by.
+    let judgement = judge(&levels, &measured, &checks);
+    assert_eq!(judgement.verdict, Verdict::Pass);
+}
+
+#[test]
+fn a_stress_test_is_judged_by_the_lenient_limits_however_long_it_is() {
+    let levels = strict();
+    let totals = Run {
+        reads_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 150],
+        ..Run::default()
+    }
+    .totals();
+    for (test, passed) in [(TestKind::Performance, false), (TestKind::Stress, true)] {
+        let measured = Measured {
+            tests: &[test],
+            ..measured(&totals)
+        };
+        let checks = evaluate(&levels, &measured);
+        assert_eq!(find(&checks, CheckId::DatabaseReadMax).passed, Some(passed));
     }
 }

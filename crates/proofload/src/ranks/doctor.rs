@@ -128,7 +128,8 @@ pub(super) fn own_facts(peers: &Peers, profile: Option<&Path>, options: &RunOpti
     let hash = |path: &Path| {
         let directory = path.parent().unwrap_or(Path::new("."));
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        hash_file(directory, name.into_owned()).map_or(String::new(), |found| found.sha256)
+        hash_file(directory, name.into_owned(), u64::MAX)
+            .map_or(String::new(), |found| found.sha256)
     };
     let offset = peers.offset();
     let places = options.on.iter().chain(&options.log_on);

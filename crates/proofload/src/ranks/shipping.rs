@@ -66,7 +66,7 @@ fn offered(directory: &Path) -> io::Result<Vec<FileHash>> {
             entry.file_type()?.is_file(),
             entry.file_name().into_string(),
         ) {
-            files.push(hash_file(directory, name)?);
+            files.push(hash_file(directory, name, u64::MAX)?);
         }
     }
     Ok(files)
@@ -136,7 +136,7 @@ pub fn receive_directory(
 }
 
 fn is_there(directory: &Path, file: &FileHash) -> bool {
-    hash_file(directory, file.file.clone()).is_ok_and(|found| found == *file)
+    hash_file(directory, file.file.clone(), u64::MAX).is_ok_and(|found| found == *file)
 }
 
 /// Takes the parts of a file. They are taken to the end also where they cannot be written.

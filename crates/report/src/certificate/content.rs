@@ -3,10 +3,10 @@
 use measure::recompute::Agreement;
 use measure::result::{DeviceResult, RunResult, TargetPath, Verdict};
 
-use super::{Block, Certificate, CertifiedRun, Details, Fact, Grid, figures, run, texts};
+use super::{Block, Certificate, CertifiedRun, Details, Fact, Grid, figures, run, summary, texts};
 use crate::number::{ABSENT, bytes, counted, duration, figure, moment};
 use crate::tone::Tone;
-use crate::words::{headline, workload_name};
+use crate::words::{headline, was_measured, workload_name};
 
 /// Devices that are listed at most.
 const MOST_DEVICES: usize = 6;
@@ -15,81 +15,111 @@ const MOST_DEVICES: usize = 6;
 const MOST_PLACES: usize = 4;
 
 pub(super) fn certificate(runs: &[CertifiedRun], details: &Details) -> Certificate {
-    let worst = runs.iter().max_by_key(|one| rank(one)).unwrap_or(&runs[0]);
-    let result = &runs[0].run.result;
-    let has_passed = runs
-        .iter()
-        .all(|one| one.run.result.verdict == Verdict::Pass && is_verified(one));
-    let mut blocks = vec![
-        answer(runs, worst),
-        Block::Heading("1  Storage under test".to_owned()),
-    ];
-    blocks.push(Block::Facts(storage(details)));
-    blocks.push(Block::Heading("2  Host and devices".to_owned()));
-    blocks.push(Block::Facts(host(result)));
-    if !result.host.devices.is_empty() {
-        blocks.push(Block::Table(devices(&result.host.devices)));
-    }
-    blocks.push(Block::Heading(
-        "3  Question and simulated configuration".to_owned(),
-    ));
-    blocks.push(Block::Text(question(runs)));
-    blocks.push(Block::Facts(configuration(&runs[0])));
-    if runs.len() > 1 {
-        blocks.push(Block::Table(summary(runs)));
-    }
-    if !details.note.is_empty() {
-        blocks.push(Block::Text(format!("Note: {}", details.note)));
-    }
-    if let [one] = runs {
-        blocks.extend(run::results(one));
-        blocks.push(Block::NewPage);
-        blocks.extend(run::judgement(one));
-    } else {
-        for (number, one) in runs.iter().enumerate() {
-            blocks.push(Block::NewPage);
-            blocks.push(run::title(one, number + 1));
-            blocks.extend(run::results(one));
-            blocks.extend(run::judgement(one));
-        }
-    }
-    blocks.push(Block::Heading("9  Signatures".to_owned()));
-    blocks.push(Block::Signatures(vec![
-        ("For the tester", details.tester.clone()),
-        ("For the customer", details.customer.clone()),
-    ]));
-    let title = if has_passed {
-        "Certificate of storage acceptance test"
-    } else {
-        "Storage test report"
+    let has_passed = runs.iter().all(|one| rank(one) == 0);
+    let title = match has_passed {
+        true => "Certificate of storage acceptance test",
+        false => "Storage test report",
     };
+    let first = &runs[0].run.result;
+    let (subtitle, mut blocks) = match runs {
+        [one] => {
+            let mut blocks = pages(one, Some(details));
+            blocks.extend(signatures(details));
+            (subtitle(first), blocks)
+        }
+        _ => {
+            let mut blocks = vec![summary::answer(runs)];
+            blocks.extend(storage(details));
+            blocks.extend(note(details));
+            blocks.extend(summary::tables(runs));
+            blocks.extend(signatures(details));
+            for (number, one) in (1..).zip(runs) {
+                blocks.push(Block::NewPage);
+                blocks.push(Block::Title {
+                    title: format!("Run {number} of {}: {}", runs.len(), one.run.name),
+                    subtitle: subtitle(&one.run.result),
+                });
+                blocks.extend(pages(one, None));
+            }
+            (summary::subtitle(runs), blocks)
+        }
+    };
+    let head = Block::Title {
+        title: title.to_owned(),
+        subtitle: subtitle.clone(),
+    };
+    blocks.insert(0, head);
+    number_sections(&mut blocks);
     Certificate {
         title: title.to_owned(),
-        subtitle: subtitle(result),
+        subtitle,
         foot: format!(
             "{title}, Proofload {}. Not a result of the Exchange Solution Reviewed Program; not made \
              or endorsed by Microsoft.",
-            result.version
+            first.version
         ),
         blocks,
     }
 }
 
-/// The worst answer of several runs is that of all of them.
-fn rank(one: &CertifiedRun) -> u8 {
+/// The two pages of a run; those of several runs have the details of the storage once, before them.
+fn pages(one: &CertifiedRun, details: Option<&Details>) -> Vec<Block> {
+    let result = &one.run.result;
+    let mut blocks = vec![answer(one)];
+    blocks.extend(details.into_iter().flat_map(storage));
+    blocks.push(heading("Host and devices"));
+    blocks.push(Block::Facts(host(result)));
+    if !result.host.devices.is_empty() {
+        blocks.push(Block::Table(devices(&result.host.devices)));
+    }
+    blocks.push(heading("Question and simulated configuration"));
+    blocks.push(Block::Text(question(result)));
+    blocks.push(Block::Facts(configuration(one)));
+    blocks.extend(details.and_then(note));
+    blocks.extend(run::results(one));
+    blocks.push(Block::NewPage);
+    blocks.extend(run::judgement(one));
+    blocks
+}
+
+pub(super) fn heading(text: &str) -> Block {
+    Block::Heading(text.to_owned())
+}
+
+/// Numbers the sections of each part.
+fn number_sections(blocks: &mut [Block]) {
+    let mut number = 0;
+    for block in blocks {
+        match block {
+            Block::Title { .. } => number = 0,
+            Block::Heading(text) => {
+                number += 1;
+                *text = format!("{number}  {text}");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn signatures(details: &Details) -> [Block; 2] {
+    let roles = vec![
+        ("For the tester", details.tester.clone()),
+        ("For the customer", details.customer.clone()),
+    ];
+    [heading("Signatures"), Block::Signatures(roles)]
+}
+
+/// How bad the answer of a run is; 0 when it has passed and was verified in full.
+pub(super) fn rank(one: &CertifiedRun) -> u8 {
+    let agreement = one.verified.agreement();
     match one.run.result.verdict {
-        _ if one.verified.agreement() == Agreement::None => 5,
+        _ if agreement == Agreement::None => 5,
         Verdict::Error => 4,
         Verdict::Fail => 3,
         Verdict::Interrupted => 2,
         Verdict::Inconclusive | Verdict::Built => 1,
-        Verdict::Pass => 0,
+        Verdict::Pass => u8::from(agreement != Agreement::Whole),
     }
-}
-
-/// Whether nothing in it was found changed, and its hashes were compared.
-fn is_verified(one: &CertifiedRun) -> bool {
-    one.verified.agreement() == Agreement::Whole
 }
 
 fn subtitle(result: &RunResult) -> String {
@@ -100,41 +130,37 @@ fn subtitle(result: &RunResult) -> String {
     format!("Run{begun} on host {}", or_absent(&result.host.name))
 }
 
-fn answer(runs: &[CertifiedRun], worst: &CertifiedRun) -> Block {
-    let headline = headline(&worst.run);
-    let verdict = worst.run.result.verdict;
-    let all = match runs.len() {
-        1 => String::new(),
-        count => {
-            let passed = runs.iter().filter(|one| rank(one) == 0).count();
-            format!("{passed} of {count} runs passed. ")
-        }
-    };
-    if worst.verified.agreement() == Agreement::None {
+/// What a run is called whose files were changed after it.
+pub(super) const NOT_VERIFIED: &str = "NOT VERIFIED";
+
+fn answer(one: &CertifiedRun) -> Block {
+    let headline = headline(&one.run);
+    if one.verified.agreement() == Agreement::None {
         return Block::Answer {
             tone: Tone::Fail,
-            word: "NOT VERIFIED".to_owned(),
+            word: NOT_VERIFIED.to_owned(),
             sentence: format!(
                 "The files of {} were changed after the run: this document shows nothing.",
-                worst.run.name
+                one.run.name
             ),
             reason: format!(
-                "{all}{} found by 'proofload verify'. The verdict in the changed files is {}.",
-                counted(worst.verified.differences.count, "difference"),
+                "{} found by 'proofload verify'. The verdict in the changed files is {}.",
+                counted(one.verified.differences.count, "difference"),
                 headline.word
             ),
         };
     }
     Block::Answer {
-        tone: Tone::of_verdict(verdict),
+        tone: Tone::of_verdict(one.run.result.verdict),
         word: headline.word.to_owned(),
         sentence: headline.sentence,
-        reason: format!("{all}{}", headline.reason),
+        reason: headline.reason,
     }
 }
 
-fn storage(details: &Details) -> Vec<Fact> {
-    vec![
+/// The storage as its owner describes it, under its heading.
+fn storage(details: &Details) -> [Block; 2] {
+    let facts = vec![
         Fact::new("Customer", &details.customer),
         Fact::new("Tested by", &details.tester),
         Fact::new("Storage array", &details.array),
@@ -143,7 +169,13 @@ fn storage(details: &Details) -> Vec<Fact> {
         Fact::new("Disks, RAID level", &details.disks),
         Fact::new("Controllers, cache", &details.controllers),
         Fact::new("Connection, paths", &details.connection),
-    ]
+    ];
+    [heading("Storage under test"), Block::Facts(facts)]
+}
+
+fn note(details: &Details) -> Option<Block> {
+    let note = &details.note;
+    (!note.is_empty()).then(|| Block::Text(format!("Note: {note}")))
 }
 
 fn host(result: &RunResult) -> Vec<Fact> {
@@ -200,21 +232,23 @@ fn devices(devices: &[DeviceResult]) -> Grid {
     }
 }
 
-fn question(runs: &[CertifiedRun]) -> String {
-    let result = &runs[0].run.result;
+fn question(result: &RunResult) -> String {
     let about = match result.workload.description.trim() {
         "" => String::new(),
         text => format!(" The workload: {}.", text.trim_end_matches('.')),
     };
-    let several = match runs.len() {
-        1 => "",
-        _ => " The configuration below is that of the first run.",
+    let name = workload_name(result);
+    let asked = match result.has_measured_phase() {
+        true => format!("carry the workload {name} within the service levels of its profile"),
+        false => format!("pass the tests of the workload {name}: {}", tests(result)),
     };
-    format!(
-        "Does the storage carry the workload {} within the service levels of its profile, and does it \
-         return every page as it was written?{about}{several}",
-        workload_name(result)
-    )
+    format!("Does the storage {asked}, and does it return every page as it was written?{about}")
+}
+
+/// The tests of a run in words; empty where none are distinguished.
+pub(super) fn tests(result: &RunResult) -> String {
+    let tests: Vec<&str> = result.tests.iter().map(|test| test.label()).collect();
+    tests.join(", ")
 }
 
 fn configuration(one: &CertifiedRun) -> Vec<Fact> {
@@ -240,7 +274,8 @@ fn configuration(one: &CertifiedRun) -> Vec<Fact> {
             bytes(capacity as f64)
         ),
     };
-    let target = throughput.target_iops.map_or_else(
+    let target = throughput.target_iops;
+    let target = target.filter(|_| result.has_measured_phase()).map_or_else(
         || "none".to_owned(),
         |target| format!("{} IOPS", figure(target)),
     );
@@ -249,13 +284,17 @@ fn configuration(one: &CertifiedRun) -> Vec<Fact> {
         .threads
         .map_or_else(|| ABSENT.to_owned(), |threads| counted(threads, client));
     let load = one.run.contribution.load.clone();
+    let measured = match was_measured(result) {
+        true => duration(result.duration_s),
+        false => "none".to_owned(),
+    };
     let mut facts = vec![
         Fact::new("Workload", workload_name(result)),
         Fact::new("Load", load.unwrap_or(clients)),
         Fact::new("Databases", data),
         Fact::new("Target", target),
         Fact::new("Capacity used", share),
-        Fact::new("Measured phase", duration(result.duration_s)),
+        Fact::new("Measured phase", measured),
         Fact::wide("Databases on", places(&result.target.databases)),
     ];
     if result.target.logs != result.target.databases {
@@ -277,34 +316,6 @@ fn places(targets: &[TargetPath]) -> String {
     let more = targets.len().saturating_sub(MOST_PLACES);
     let more = (more > 0).then(|| format!("and {more} more in result.json"));
     shown.into_iter().chain(more).collect::<Vec<_>>().join(", ")
-}
-
-/// One row for each run.
-fn summary(runs: &[CertifiedRun]) -> Grid {
-    let rows = runs.iter().enumerate().map(|(number, one)| {
-        let result = &one.run.result;
-        let word = match one.verified.agreement() {
-            Agreement::None => "NOT VERIFIED",
-            _ => headline(&one.run).word,
-        };
-        vec![
-            format!("{}  {}", number + 1, one.run.name),
-            moment(&result.started),
-            duration(result.duration_s),
-            figure(result.throughput.achieved_iops),
-            word.to_owned(),
-        ]
-    });
-    Grid {
-        columns: vec![
-            texts("Run", 0.36),
-            texts("Started (UTC)", 0.24),
-            figures("Measured", 0.12),
-            figures("IOPS", 0.1),
-            texts("Verdict", 0.18),
-        ],
-        rows: rows.collect(),
-    }
 }
 
 /// The text, or the sign for nothing.

@@ -26,12 +26,6 @@ pub(super) fn page(certificate: &Certificate) -> String {
             body {
                 @for (number, sheet) in sheets.iter().enumerate() {
                     section.sheet {
-                        @if number == 0 {
-                            header {
-                                h1 { (certificate.title) }
-                                p { (certificate.subtitle) }
-                            }
-                        }
                         @for block in *sheet { (part(block)) }
                         footer {
                             span { (certificate.foot) }
@@ -47,6 +41,12 @@ pub(super) fn page(certificate: &Certificate) -> String {
 
 fn part(block: &Block) -> Markup {
     match block {
+        Block::Title { title, subtitle } => html! {
+            header {
+                h1 { (title) }
+                p { (subtitle) }
+            }
+        },
         Block::Answer {
             tone,
             word,
@@ -104,7 +104,7 @@ fn table(grid: &Grid) -> Markup {
             } } }
             tbody { @for row in &grid.rows { tr {
                 @for (column, text) in grid.columns.iter().zip(row) {
-                    td.number[column.is_number] { (text) }
+                    td.number[column.is_number] data-head=(column.head) { (text) }
                 }
             } } }
         }

@@ -1,6 +1,7 @@
-//! The certificate of runs, for signature: HTML and PDF of two pages, or a page more for each further run.
+//! The certificate of runs, for signature: HTML and PDF of two pages for one run; of several runs a summary
+//! with the answer of all of them, and then the two pages of each.
 //!
-//! Its order is that of published results of the Exchange Solution Reviewed Program (storage): what was
+//! The order of one run is that of published results of the Exchange Solution Reviewed Program (storage): what was
 //! tested, on what, for whom; the question and the answer; reliability; storage performance; the limits
 //! with the figures that decided; deviations; evidence; signatures.
 //!
@@ -14,6 +15,7 @@ mod details;
 mod html;
 mod pdf;
 mod run;
+mod summary;
 
 use crate::tone::Tone;
 
@@ -36,6 +38,9 @@ pub struct Certificate {
 /// A part of a certificate.
 #[derive(Clone, Debug)]
 enum Block {
+    /// Begins the document or the part of one run: what it is called, and what is below that. Sections
+    /// are numbered from here.
+    Title { title: String, subtitle: String },
     /// The answer, with the colour of its verdict.
     Answer {
         tone: Tone,
@@ -62,7 +67,7 @@ enum Block {
 /// A name with its value; without one a line to write on.
 #[derive(Clone, Debug)]
 struct Fact {
-    name: &'static str,
+    name: String,
     value: String,
     /// Whether it takes the whole width.
     is_wide: bool,
@@ -71,23 +76,23 @@ struct Fact {
 }
 
 impl Fact {
-    fn new(name: &'static str, value: impl Into<String>) -> Self {
+    fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.into(),
             value: value.into(),
             is_wide: false,
             is_code: false,
         }
     }
 
-    fn wide(name: &'static str, value: impl Into<String>) -> Self {
+    fn wide(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             is_wide: true,
             ..Self::new(name, value)
         }
     }
 
-    fn code(name: &'static str, value: impl Into<String>) -> Self {
+    fn code(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             is_code: true,
             ..Self::wide(name, value)

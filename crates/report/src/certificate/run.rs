@@ -1,18 +1,20 @@
 //! The page of one run: reliability, performance, limits, deviations, evidence.
 
+use measure::headline::of_tests;
 use measure::metric::{IoMetric, Stream, Unit};
 use measure::recompute::Agreement;
 use measure::result::{Bound, IoFigures, RunResult, ServerResult, VerifiedDatabase, WitnessResult};
 use measure::run_directory::{HISTOGRAMS_FILE, SAMPLES_FILE};
 use measure::service_level::describe_counts;
 
+use super::content::heading;
 use super::{Block, CertifiedRun, Fact, Grid, figures, texts};
 use crate::number::{
     ABSENT, beside_limit, bounded, bytes, count, counted, duration, figure, latency_or_absent,
-    moment, quantity,
+    quantity,
 };
 use crate::table::{check_groups, is_of_mix, mix_group};
-use crate::words::{headline, workload_name};
+use crate::words::{was_measured, workload_name};
 
 /// Service levels that are listed at most: those of a brokerage, and some more.
 const MOST_LEVELS: usize = 20;
@@ -26,37 +28,34 @@ const LONGEST_REMARK: usize = 420;
 /// Begin of the settings that are limits.
 const LIMITS: &str = "service_levels.";
 
-/// Which run the page is about, where there are several.
-pub(super) fn title(one: &CertifiedRun, number: usize) -> Block {
-    let result = &one.run.result;
-    Block::Heading(format!(
-        "Run {number}: {}, {} from {} - {}",
-        workload_name(result),
-        duration(result.duration_s),
-        moment(&result.started),
-        headline(&one.run).word
-    ))
-}
-
 /// Errors, what was read back, and what was measured.
 pub(super) fn results(one: &CertifiedRun) -> Vec<Block> {
     let result = &one.run.result;
-    vec![
-        Block::Heading("4  Reliability and data integrity".to_owned()),
+    let mut blocks = vec![
+        heading("Reliability and data integrity"),
         Block::Facts(integrity(result)),
-        Block::Heading("5  Storage performance".to_owned()),
-        Block::Table(performance(result)),
-    ]
+        heading("Storage performance"),
+    ];
+    let tests = of_tests(result);
+    if was_measured(result) {
+        blocks.push(Block::Table(performance(result)));
+    } else if tests.is_empty() {
+        blocks.push(Block::Text("Nothing was measured.".to_owned()));
+    }
+    if !tests.is_empty() {
+        blocks.push(Block::Facts(vec![Fact::wide("Backup, recovery", tests)]));
+    }
+    blocks
 }
 
 /// The limits with the figures that decided, what was out of the ordinary, and how it can be verified.
 pub(super) fn judgement(one: &CertifiedRun) -> Vec<Block> {
     vec![
-        Block::Heading("6  Service levels: limits and deciding figures".to_owned()),
+        heading("Service levels: limits and deciding figures"),
         Block::Table(levels(&one.run.result)),
-        Block::Heading("7  Deviations".to_owned()),
+        heading("Deviations"),
         Block::List(deviations(one)),
-        Block::Heading("8  Evidence".to_owned()),
+        heading("Evidence"),
         Block::Facts(evidence(one)),
     ]
 }

@@ -15,12 +15,11 @@ mod statistics;
 mod summary;
 mod xml;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use measure::result::{RunKind, Verdict};
 
-use crate::files::ReportError;
+use crate::files::{ReportError, replace_document};
 use crate::run::Run;
 
 /// One part of a report: a fieldset.
@@ -109,7 +108,7 @@ pub fn write_jetstress_report(
             ("xml", xml::document(&layout)),
         ] {
             let path = directory.join(format!("{}.{ending}", layout.stem));
-            fs::write(&path, text).map_err(|error| ReportError::Write {
+            replace_document(&path, text.as_bytes()).map_err(|error| ReportError::Write {
                 page: path.clone(),
                 error,
             })?;

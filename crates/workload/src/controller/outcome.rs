@@ -394,3 +394,6 @@ fn enter(judgement: Judgement, checks: Vec<Check>, result: &mut RunResult, total
         result.set_verdict(Verdict::Inconclusive, "Nothing has been measured yet.");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,42 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorResponseBody;
 
 use crate::database::target::no_such_database;
-use crate::error::{CANCELLED, DatabaseError, ROWS_OF_OTHERS, SERVER_LIMIT};
+use crate::error::{CANCELLED, DatabaseError, NO_LONGER_SUPPORTED, ROWS_OF_OTHERS, SERVER_LIMIT};
 
 /// The error of an ErrorResponse received while `what` was running.
 pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
     let (code, message) = code_and_message(body);
+    let source = source_of(body);
+    if code == NO_PRIVILEGE && OF_FILES.contains(&source.as_str()) {
+        return DatabaseError::Damaged(message);
+    }
     by_code(&code, message, what)
+}
+
+/// Insufficient privilege: of a user, or of the server itself on a file.
+const NO_PRIVILEGE: &str = "42501";
+
+/// Source files of the server that open and write files. There [`NO_PRIVILEGE`] stands for EPERM, EACCES and
+/// EROFS, as where the kernel has mounted a file system read-only after an error.
+const OF_FILES: [&str; 7] = [
+    "fd.c",
+    "md.c",
+    "smgr.c",
+    "slru.c",
+    "xlog.c",
+    "relmapper.c",
+    "buffile.c",
+];
+
+/// The source file of the server that an error is from.
+fn source_of(body: &ErrorResponseBody) -> String {
+    let mut fields = body.fields();
+    while let Ok(Some(field)) = fields.next() {
+        if field.type_() == b'F' {
+            return String::from_utf8_lossy(field.value_bytes()).into_owned();
+        }
+    }
+    String::new()
 }
 
 /// Whether a rule of pg_hba.conf, or that there is none, keeps this connection out.
@@ -47,7 +77,7 @@ pub(super) fn by_code(code: &str, message: String, what: &str) -> DatabaseError 
         "XX001" | "XX002" | "58030" | "58P01" => DatabaseError::Damaged(message),
         "3D000" => DatabaseError::Unusable(no_such_database(&message)),
         // Missing privilege; read-only transaction.
-        "42501" | "25006" => DatabaseError::Refused(message),
+        NO_PRIVILEGE | "25006" => DatabaseError::Refused(message),
         // Too many connections.
         "53300" => DatabaseError::Unavailable(message),
         _ if code.starts_with("28") => DatabaseError::Refused(message),
@@ -66,6 +96,8 @@ fn server_side(code: &str) -> Option<&'static str> {
         "57014" | "25P03" | "25P04" => Some(CANCELLED),
         // Unique and foreign keys.
         "23505" | "23503" => Some(ROWS_OF_OTHERS),
+        // A standby has no serializable transactions.
+        "0A000" => Some(NO_LONGER_SUPPORTED),
         // Out of memory; configuration limit exceeded.
         "53200" | "53400" => Some(SERVER_LIMIT),
         _ => None,
@@ -102,6 +134,7 @@ mod tests {
             ("57014", CANCELLED),
             ("23505", ROWS_OF_OTHERS),
             ("53200", SERVER_LIMIT),
+            ("0A000", NO_LONGER_SUPPORTED),
         ] {
             let error = of(code);
             assert!(

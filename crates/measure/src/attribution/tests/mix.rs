@@ -1,4 +1,4 @@
-//! The mix of transactions as the only level that was missed.
+//! Levels of the transactions of a brokerage: their mix, and how long they take.
 
 use super::*;
 
@@ -6,6 +6,62 @@ use super::*;
 pub(super) fn share(operation: &str, points: f64) -> Check {
     let check = Check::of_run(CheckId::MixDeviation, 1.0, Some(points), String::new());
     check.about(&format!("share of {operation}"))
+}
+
+/// Transactions that took longer than they may.
+pub(super) fn slow_transactions() -> Check {
+    let check = Check::of_run(CheckId::OperationP90, 500.0, Some(900.0), String::new());
+    check.about("trade-order")
+}
+
+/// What became of a run that missed its mix and its response times, with sessions of the server that waited for
+/// these; none are known of a database without wait events.
+fn missed_both(
+    waits: Option<&[(&str, f64)]>,
+    change: fn(&mut RunResult),
+) -> (Verdict, Vec<CauseId>) {
+    let mut result = slow();
+    server(&mut result, waits.unwrap_or_default());
+    result.checks = vec![slow_transactions(), share("buy", 1.7)];
+    change(&mut result);
+    causes(result)
+}
+
+#[test]
+fn slow_transactions_beside_a_wrong_mix_fail_a_run_only_where_they_waited_for_storage() {
+    use CauseId::{FewStorageWaits, HostBusy, WrongMix};
+    let busy = |result: &mut RunResult| {
+        counter(result, Metric::CpuBusy, 95.0);
+        counter(result, Metric::ProcessCpu, 100.0);
+    };
+    let idle = |result: &mut RunResult| result.host.devices[0].busy_fraction = 0.29;
+    let open = |causes: &[CauseId]| (Verdict::Inconclusive, causes.to_vec());
+    let fail = (Verdict::Fail, vec![]);
+    let waits = |storage| [("storage", storage), ("cpu", 100.0 - storage)];
+    // A busy host, and then one that is busy to a part.
+    assert_eq!(
+        missed_both(Some(&waits(29.0)), busy),
+        open(&[HostBusy, FewStorageWaits, WrongMix])
+    );
+    assert_eq!(
+        missed_both(Some(&waits(30.0)), busy),
+        open(&[HostBusy, WrongMix])
+    );
+    assert_eq!(
+        missed_both(Some(&waits(29.0)), |_| ()),
+        open(&[FewStorageWaits, WrongMix])
+    );
+    // Most of them waited for storage, however busy the host was.
+    assert_eq!(missed_both(Some(&waits(50.0)), busy), fail);
+    assert_eq!(missed_both(Some(&waits(30.0)), |_| ()), fail);
+    // Without wait events a device that did little shows it.
+    assert_eq!(missed_both(None, busy), open(&[HostBusy, WrongMix]));
+    assert_eq!(missed_both(None, idle), open(&[FewStorageWaits, WrongMix]));
+    assert_eq!(
+        missed_both(None, |one| one.host.devices[0].busy_fraction = 0.3),
+        fail
+    );
+    assert_eq!(missed_both(None, |one| one.host.devices.clear()), fail);
 }
 
 #[test]

@@ -17,13 +17,6 @@ const SIGNATURE_LINE: f32 = 22.0;
 
 pub(super) fn sheets(certificate: &Certificate) -> Sheets {
     let mut sheets = Sheets::new();
-    let title = Style::of(Font::Bold, 18.0, INK);
-    let quiet = Style::of(Font::Regular, 9.0, QUIET);
-    sheets.text(LEFT, sheets.at - 16.0, &certificate.title, title);
-    sheets.text(LEFT, sheets.at - 30.0, &certificate.subtitle, quiet);
-    sheets.at -= 37.0;
-    sheets.rule(LEFT, RIGHT, sheets.at, 1.5, INK);
-    sheets.at -= 9.0;
     for block in &certificate.blocks {
         draw(&mut sheets, block);
     }
@@ -34,6 +27,7 @@ pub(super) fn sheets(certificate: &Certificate) -> Sheets {
 fn draw(sheets: &mut Sheets, block: &Block) {
     let text = Style::of(Font::Regular, 9.0, INK);
     match block {
+        Block::Title { title, subtitle } => draw_title(sheets, title, subtitle),
         Block::Answer {
             tone,
             word,
@@ -54,6 +48,16 @@ fn draw(sheets: &mut Sheets, block: &Block) {
         Block::Signatures(roles) => signatures(sheets, roles),
         Block::NewPage => sheets.turn(),
     }
+}
+
+fn draw_title(sheets: &mut Sheets, title: &str, subtitle: &str) {
+    let large = Style::of(Font::Bold, 18.0, INK);
+    let quiet = Style::of(Font::Regular, 9.0, QUIET);
+    sheets.text(LEFT, sheets.at - 16.0, title, large);
+    sheets.text(LEFT, sheets.at - 30.0, subtitle, quiet);
+    sheets.at -= 37.0;
+    sheets.rule(LEFT, RIGHT, sheets.at, 1.5, INK);
+    sheets.at -= 9.0;
 }
 
 fn colors(tone: Tone) -> (Color, Color) {
@@ -158,7 +162,7 @@ fn fact_height(fact: &Fact, width: f32) -> f32 {
 fn draw_fact(sheets: &mut Sheets, x: f32, width: f32, fact: &Fact) {
     let name = Style::of(Font::Regular, 9.0, QUIET);
     let style = fact_style(fact);
-    sheets.lines(x, &[fact.name.to_owned()], name);
+    sheets.lines(x, std::slice::from_ref(&fact.name), name);
     if fact.value.is_empty() {
         let y = sheets.at - name.size - 2.5;
         sheets.rule(x + NAME_WIDTH, x + width, y, 0.5, INK);

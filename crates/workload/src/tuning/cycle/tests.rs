@@ -101,8 +101,10 @@ fn every_level_is_judged() {
 fn a_rate_that_is_not_carried_does_not_keep_the_levels() {
     let (_, judged) = run_at(Some(205.0), |_| [4.0, 4.0]);
     assert_eq!((judged.kept, judged.missed), (true, None));
+    assert!(judged.comfortable);
     let (_, judged) = run_at(Some(240.0), |_| [4.0, 4.0]);
     assert_eq!(judged.missed, Some(CheckId::AchievedIops));
+    assert!(!judged.comfortable, "whatever the latencies are");
     assert!(judged.finding.contains("(required 228 IOPS)"), "{judged:?}");
 }
 

@@ -1,0 +1,184 @@
+//! What administrators and limits of a server do to a run is named, and is no error of the storage. Full volumes
+//! and keys of other clients are tested beside this.
+
+use super::{Load, smallest};
+use crate::common;
+use crate::data_set;
+use brokerage::database::Database;
+use brokerage::database::postgres::{Cluster, Connection};
+use measure::result::{ErrorKind, RunResult, Verdict};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The sessions of a run.
+const OTHERS: &str = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() \
+     AND backend_type = 'client backend'";
+
+/// How long something may take that is waited for.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A run on a server of its own, to which something happens after a while; `None` where there is no PostgreSQL.
+fn disturbed(disturb: impl FnOnce(&mut Cluster, Connection, &Load)) -> Option<RunResult> {
+    let room = common::room();
+    let mut cluster = common::cluster(&room)?;
+    let postgres = cluster.database().unwrap();
+    data_set::build(&postgres, smallest());
+    let administrator = postgres.connect_for_sql().unwrap();
+    let load = Load::start(Arc::new(postgres));
+    load.wait_for_load();
+    std::thread::sleep(Duration::from_secs(1));
+    disturb(&mut cluster, administrator, &load);
+    Some(load.end())
+}
+
+/// Waits until the run has ended by itself.
+fn wait_for_end(load: &Load) {
+    let started = Instant::now();
+    while !load.thread.is_finished() && started.elapsed() < TIMEOUT {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Ends the sessions of a run until it has ended by itself.
+fn end_sessions(administrator: &mut Connection, load: &Load) {
+    let started = Instant::now();
+    while !load.thread.is_finished() && started.elapsed() < TIMEOUT {
+        let end = format!("SELECT pg_terminate_backend(pid) {OTHERS}");
+        administrator.ask(&end).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The run ended early, by its server.
+fn assert_server_side(result: &RunResult, says: &str) {
+    let reported = format!("{:?} {:?}", result.errors, result.verdict_reason);
+    assert_eq!(result.verdict, Verdict::Inconclusive, "{reported}");
+    assert_eq!(result.errors[0].kind, ErrorKind::ServerSide, "{reported}");
+    assert!(result.verdict_reason.contains(says), "{reported}");
+    assert_eq!(result.error_count(), 0, "{reported}");
+}
+
+/// The run went on after the server was back, and says why it was gone.
+fn assert_outage(result: &RunResult, says: &str) {
+    let server = result.server.as_ref().unwrap();
+    let reported = format!(
+        "{:?} {:?} {:?}",
+        result.errors, result.verdict_reason, server.outages
+    );
+    assert!(
+        server.outages.iter().any(|one| one.reason.contains(says)),
+        "{reported}"
+    );
+    assert_eq!(
+        (&result.errors[..], result.error_count()),
+        (&[][..], 0),
+        "{reported}"
+    );
+    assert_eq!(result.verdict, Verdict::Interrupted, "{reported}");
+    assert!(server.consistency_checks.iter().all(|check| check.passed));
+}
+
+#[test]
+fn a_statement_that_is_cancelled_ends_a_run_by_its_server() {
+    let result = disturbed(|_, mut administrator, load| {
+        let started = Instant::now();
+        while !load.thread.is_finished() && started.elapsed() < TIMEOUT {
+            let cancel = format!("SELECT pg_cancel_backend(pid) {OTHERS} AND state = 'active'");
+            administrator.ask(&cancel).unwrap();
+        }
+    });
+    if let Some(result) = result {
+        assert_server_side(&result, "the server cancelled a statement");
+    }
+}
+
+#[test]
+fn a_server_that_becomes_a_standby_ends_a_run_by_itself() {
+    let result = disturbed(|cluster, administrator, load| {
+        drop(administrator);
+        cluster.stop();
+        std::fs::write(cluster.data_directory().join("standby.signal"), "").unwrap();
+        cluster.restart().unwrap();
+        wait_for_end(load);
+    });
+    if let Some(result) = result {
+        assert_server_side(&result, "standby");
+    }
+}
+
+#[test]
+fn users_that_are_locked_out_end_a_run_by_its_server() {
+    let result = disturbed(|cluster, mut administrator, load| {
+        let rules = cluster.data_directory().join("pg_hba.conf");
+        std::fs::write(rules, "local all all reject\n").unwrap();
+        administrator.ask("SELECT pg_reload_conf()").unwrap();
+        end_sessions(&mut administrator, load);
+    });
+    if let Some(result) = result {
+        assert_server_side(&result, "the database server refuses");
+    }
+}
+
+/// PostgreSQL has one code for a missing right of a user and for a file that the kernel does not let it open, as
+/// on a file system that is read-only since an error.
+#[test]
+fn a_file_that_the_server_may_not_open_is_an_error_of_the_storage() {
+    let result = disturbed(|cluster, mut administrator, load| {
+        let found = administrator.ask("SELECT pg_relation_filepath('trade')");
+        let file = found.unwrap()[0][0].clone().unwrap();
+        let file = cluster.data_directory().join(file);
+        let allow = |mode| std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+        allow(0o000);
+        end_sessions(&mut administrator, load);
+        allow(0o600);
+    });
+    if let Some(result) = result {
+        let reported = format!("{:?} {:?}", result.errors, result.verdict_reason);
+        assert_eq!(result.verdict, Verdict::Error, "{reported}");
+        assert_eq!(result.errors[0].kind, ErrorKind::Integrity, "{reported}");
+    }
+}
+
+#[test]
+fn a_restart_by_an_administrator_is_an_outage_with_its_reason() {
+    let result = disturbed(|cluster, administrator, _| {
+        drop(administrator);
+        cluster.restart().unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+    });
+    if let Some(result) = result {
+        assert_outage(&result, "administrator command");
+    }
+}
+
+#[test]
+fn connections_that_others_have_taken_are_an_outage() {
+    let result = disturbed(|cluster, mut administrator, _| {
+        let postgres = cluster.database().unwrap();
+        let mut taken = Vec::new();
+        let mut take_all = || {
+            while let Ok(connection) = postgres.connect_for_sql() {
+                taken.push(connection);
+            }
+            taken.len()
+        };
+        // What is free, and then at least one of those that the run has lost.
+        let started = Instant::now();
+        let most = take_all();
+        while take_all() == most && started.elapsed() < TIMEOUT {
+            let end = format!("SELECT pg_terminate_backend(pid) {OTHERS} AND state <> 'idle'");
+            administrator.ask(&end).unwrap();
+        }
+        std::thread::sleep(Duration::from_secs(1));
+        drop(taken);
+        std::thread::sleep(Duration::from_secs(2));
+    });
+    if let Some(result) = result {
+        assert_outage(&result, "administrator command");
+        // It was refused for as long as there was no connection left.
+        let outages = &result.server.as_ref().unwrap().outages;
+        assert!(outages.iter().any(|one| one.length_s >= 1.0), "{outages:?}");
+    }
+}
