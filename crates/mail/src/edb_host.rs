@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::host::{
-    BackupReport, BuiltDatabase, CopyReport, DatabaseHost, OnStep, OpenedDatabase, Progress,
-    ReopenedTo, ReplayReport, VerifyReport,
+    BackupReport, BuiltDatabase, CopyReport, DatabaseHost, OnFound, OnStep, OpenedDatabase,
+    Progress, ReopenedTo, ReplayReport, VerifyReport,
 };
 use workload::failure::{Failure, FailureKind};
 
@@ -268,21 +268,14 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         database: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
+        found: OnFound,
     ) -> Result<BuiltDatabase, Failure> {
-        let is_built = self.is_built(database).await?;
-        if is_built == Some(true) {
-            return Ok(BuiltDatabase {
-                size_bytes: self.size_bytes(database).await?,
-                note: String::new(),
-            });
-        }
-        let size_bytes = self.rebuild(database, progress).await?;
-        let note = is_built.map_or_else(String::new, |_| {
-            let place = self.place(database).data.describe();
-            let name = file_name(database);
-            format!("The build of {place}/{name} had been interrupted; it was rebuilt")
-        });
-        Ok(BuiltDatabase { size_bytes, note })
+        let size_bytes = match self.is_built(database).await? {
+            Some(true) => self.size_bytes(database).await?,
+            Some(false) => self.go_on_building(database, progress, found).await?,
+            None => self.build_new(database, progress).await?,
+        };
+        Ok(BuiltDatabase { size_bytes })
     }
 
     async fn open(

@@ -184,10 +184,13 @@ fn tests(profile: &MailProfile) -> Tests {
     }
 }
 
+/// How the names of databases begin.
+pub(crate) const DATABASE_PREFIX: &str = "mail-";
+
 /// Name of database `number`, counted from 1.
 #[must_use]
 pub fn database_name(number: usize) -> String {
-    format!("mail-{number:03}")
+    format!("{DATABASE_PREFIX}{number:03}")
 }
 
 fn row_sizes(profile: &MailProfile) -> RowSizes {

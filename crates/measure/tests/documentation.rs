@@ -10,11 +10,12 @@ use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, BackedUpDatabase,
     BackupCopy, BackupResult, Bound, Cause, Check, CheckId, ConsistencyCheck, CounterSummary,
     DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
-    ErrorRecord, EventResult, FileHash, HealthFigure, IntegrityClass, IoFigures, KernelMessage,
-    LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult, RebuildResult,
-    RecoveredDatabase, RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
-    ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult, TuningResult,
-    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
+    ErrorRecord, EventResult, FileHash, GoneOnDatabase, HealthFigure, IntegrityClass, IoFigures,
+    KernelMessage, LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult,
+    RebuildResult, RecoveredDatabase, RecoveryResult,
+    ResumedBuild, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
+    SlowSample, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
+    VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -69,6 +70,10 @@ fn full_result() -> RunResult {
     result.errors.push(ErrorRecord::default());
     result.error_counts.push(ErrorCount::default());
     result.causes.push(Cause::default());
+    result.resumed_build = Some(ResumedBuild {
+        gone_on: vec![GoneOnDatabase::default()],
+        ..ResumedBuild::default()
+    });
     result.backup = Some(BackupResult {
         databases: vec![BackedUpDatabase {
             copy: Some(BackupCopy::default()),

@@ -243,6 +243,19 @@ pub fn kept_settings(on: &[PathBuf], workload: &str, built_with: &[&'static str]
     same.map_or_else(Vec::new, |marker| marker.sources(built_with))
 }
 
+/// The directories that were made on these targets for databases of this workload, by their paths.
+pub fn made_directories(on: &[PathBuf], workload: &str) -> Vec<PathBuf> {
+    let mut made = Vec::new();
+    for path in on {
+        let marker = DirectoryHandle::open(path).ok();
+        let marker = marker.and_then(|handle| Marker::read(&handle));
+        if let Some(marker) = marker.filter(|marker| marker.workload == workload) {
+            made.extend(marker.directories.iter().map(|name| path.join(name)));
+        }
+    }
+    made
+}
+
 /// Finds out what each path of one option is; none may be given twice.
 fn targets(paths: &[PathBuf], option: &'static str) -> Result<Vec<Target>, Refusal> {
     let mut targets: Vec<Target> = Vec::new();

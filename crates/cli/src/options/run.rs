@@ -80,7 +80,8 @@ pub struct RunOptions {
     /// Keep the databases after the run.
     #[arg(long, help_heading = "Where")]
     pub keep: bool,
-    /// Run on the databases that an earlier run kept, and keep them again.
+    /// Run on the databases that an earlier run kept, and keep them again. A build that was interrupted
+    /// goes on where it was; the same command goes on with it without this option, too.
     #[arg(long, help_heading = "Where")]
     pub reuse: bool,
     /// Size of the array's cache, such as 8GiB: a run whose data fits it does not pass.
@@ -96,7 +97,8 @@ pub struct RunOptions {
     /// Check everything and print what would be built; write nothing.
     #[arg(long, conflicts_with = "json", help_heading = "Where")]
     pub dry_run: bool,
-    /// Build the databases and keep them, without a run.
+    /// Build the databases and keep them, without a run. Given again, it goes on with a build that was
+    /// interrupted.
     #[arg(long, conflicts_with = "reuse", help_heading = "Where")]
     pub build_only: bool,
     /// Copy the databases of a backup to this directory, check the copies and restore them. It must be

@@ -17,6 +17,9 @@ const ASSUMED_BYTES_PER_S: f64 = 100.0 * 1_048_576.0;
 pub struct PlannedWork {
     /// Bytes to be written before the load; 0 if the databases are there.
     pub build_bytes: u64,
+    /// How far the build is with which the run goes on, such as `1 of 2 databases built`; `None` when it
+    /// builds all of them.
+    pub resumed_build: Option<String>,
     /// Whether the run ends when the databases are built.
     pub build_only: bool,
     /// What is tried before the measured phase to find the load.
@@ -121,7 +124,14 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
             add(name, &what, seconds(bytes), seconds(bytes));
         }
     };
-    bytes_line(&mut add, "build", "write", work.build_bytes);
+    if let Some(built) = &work.resumed_build {
+        add("interrupted build", &format!("goes on, {built}"), 0.0, 0.0);
+    }
+    let verb = match work.resumed_build {
+        Some(_) => "write, or read where it is there",
+        None => "write",
+    };
+    bytes_line(&mut add, "build", verb, work.build_bytes);
     if !work.build_only && work.is_loaded() {
         let length = run.warm_up.on_storage();
         let most = longest_warm_up(run, work);

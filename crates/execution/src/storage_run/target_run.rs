@@ -56,6 +56,14 @@ pub struct Begun<'a> {
     pub listener: &'a mut dyn RunListener,
 }
 
+/// What is known of the databases when a run has ended.
+pub struct Afterwards<'a> {
+    /// How databases that are kept after an error can be looked at.
+    pub examined_by: &'a str,
+    /// Whether the build of some was interrupted.
+    pub is_partly_built: &'a dyn Fn() -> bool,
+}
+
 impl TargetRun {
     /// Checks everything that a run needs of its targets. Writes nothing.
     ///
@@ -130,8 +138,7 @@ impl TargetRun {
         }
     }
 
-    /// Takes the targets, runs, writes the results and gives the targets back. `examined_by` says
-    /// how databases that are kept after an error can be looked at.
+    /// Takes the targets, runs, writes the results and gives the targets back.
     ///
     /// # Errors
     /// When the storage cannot be prepared or the results cannot be written.
@@ -140,7 +147,7 @@ impl TargetRun {
         profile: &dyn Profile,
         observer: Box<dyn Observer>,
         stop: &StopRequest,
-        examined_by: &str,
+        afterwards: &Afterwards<'_>,
         run: impl FnOnce(Begun<'_>) -> RunResult,
     ) -> Result<Outcome, Error> {
         let io_driver = io_driver(profile.run().io_driver)?;
@@ -204,7 +211,7 @@ impl TargetRun {
         watch.finish(&mut result);
         conclude(&mut result, profile);
         let (mut observer, recorded) = recorder.finish(&mut result);
-        let kept = release(&options, claim, &result, examined_by, &mut *observer);
+        let kept = release(&options, claim, &result, afterwards, &mut *observer);
         let copies = copies.map(|claim| release_copies(&options, claim, &result, &mut *observer));
         let kept = match copies {
             Some(copies) => kept.and_then(|kept| Ok(format!("{kept} {}", copies?))),
@@ -215,24 +222,30 @@ impl TargetRun {
 }
 
 /// Gives the targets back, and says in a sentence whether the databases are still there. They stay
-/// when they were to be kept, when an earlier run kept them, and when something went wrong.
+/// when they were to be kept, when an earlier run kept them, when something went wrong, and when their build
+/// was interrupted: it can go on.
 fn release(
     options: &RunOptions,
     claim: Claim,
     result: &RunResult,
-    examined_by: &str,
+    afterwards: &Afterwards<'_>,
     observer: &mut dyn Observer,
 ) -> Result<String, Error> {
     let went_wrong = result.verdict == Verdict::Error;
     let interrupted = result.verdict == Verdict::Interrupted;
     let built = options.build_only && !interrupted;
+    let in_part = (interrupted || went_wrong) && (afterwards.is_partly_built)();
     let places = places(claim.layout());
-    if options.keep || options.reuse || built || went_wrong {
-        let next = match (went_wrong, interrupted && !options.reuse) {
-            (true, _) => {
-                format!("once the cause is fixed, --reuse recovers them; {examined_by}")
+    if options.keep || options.reuse || built || went_wrong || in_part {
+        let next = match (went_wrong, in_part) {
+            (true, true) => {
+                "once the cause is fixed, the same command goes on with their build".to_owned()
             }
-            (false, true) => "--reuse completes their build and runs on them".to_owned(),
+            (true, false) => format!(
+                "once the cause is fixed, --reuse recovers them; {}",
+                afterwards.examined_by
+            ),
+            (false, true) => "the same command goes on with their build".to_owned(),
             (false, false) => "run on them again with --reuse".to_owned(),
         };
         return Ok(format!("Databases kept in {places}: {next}."));

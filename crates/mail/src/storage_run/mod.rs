@@ -3,17 +3,18 @@
 
 mod audit;
 mod describe;
+mod interrupted_build;
 mod kept;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use execution::storage_run::{
-    Begun, OpenedPlace, Places, PlannedSearch, PlannedTests, PlannedWork, RunRequest, StorageRun,
-    TargetRun, own, wall_clock,
+    Afterwards, Begun, OpenedPlace, Places, PlannedSearch, PlannedTests, PlannedWork, RunRequest,
+    StorageRun, TargetRun, own, wall_clock,
 };
 use execution::{Error, Observer, Outcome, RunOptions};
-use measure::result::TestKind;
+use measure::result::{ResumedBuild, TestKind};
 use runtime::{AnyDirectory, Runtime};
 use storage::Claim;
 use witness::Sender;
@@ -31,12 +32,15 @@ struct MailRun {
     targets: TargetRun,
     profile: MailProfile,
     plan: MailPlan,
+    /// The build with which it goes on.
+    resumed: Option<ResumedBuild>,
 }
 
 /// How databases that are kept after an error can be looked at.
 const EXAMINED_BY: &str = "'proofload edb check' examines closed ones";
 
 pub use audit::audit;
+pub use interrupted_build::is_left_on;
 
 /// Checks everything that a run needs. Writes nothing.
 ///
@@ -50,8 +54,14 @@ pub fn prepare(
     refuse_options(options, own(profile)?)?;
     let targets = TargetRun::prepare(request, options, profile)?;
     let profile: &MailProfile = own(profile)?;
+    let plan = plan(options, profile, targets.kept())?;
+    let kept = match targets.kept() {
+        Some(claim) => kept::all(claim, profile.run.io_driver)?,
+        None => Vec::new(),
+    };
     Ok(Box::new(MailRun {
-        plan: plan(options, profile, targets.kept())?,
+        resumed: interrupted_build::resumed(&kept),
+        plan,
         profile: profile.clone(),
         targets,
     }))
@@ -124,15 +134,16 @@ impl StorageRun for MailRun {
 
     fn work(&self) -> Result<PlannedWork, Error> {
         let mail = &self.profile.mail;
-        let kept = match self.targets.kept() {
-            Some(claim) => kept::all(claim, self.profile.run.io_driver)?,
-            None => Vec::new(),
+        let ready = match (&self.resumed, self.targets.kept()) {
+            (Some(build), _) => build.complete_databases,
+            (None, Some(_)) => u64::from(mail.databases),
+            (None, None) => 0,
         };
-        let ready = kept.iter().filter(|one| one.is_built()).count() as u64;
         let all_bytes = u64::from(mail.databases) * mail.database_bytes();
         let verifies = self.profile.run.verify_after_run;
         Ok(PlannedWork {
             build_bytes: (u64::from(mail.databases) - ready) * mail.database_bytes(),
+            resumed_build: self.resumed.as_ref().map(interrupted_build::describe),
             build_only: self.plan.run.build_only,
             search: PlannedSearch::of(&self.plan.run),
             verification: "verification",
@@ -152,15 +163,25 @@ impl StorageRun for MailRun {
             targets,
             profile,
             plan,
+            resumed,
         } = *self;
-        targets.run(&profile, observer, &stop, EXAMINED_BY, |begun| {
-            run(plan, begun)
+        let (on, name) = (targets.options().on.clone(), targets.request().name.clone());
+        let afterwards = Afterwards {
+            examined_by: EXAMINED_BY,
+            is_partly_built: &|| is_left_on(&on, &name),
+        };
+        targets.run(&profile, observer, &stop, &afterwards, |begun| {
+            run(plan, resumed, begun)
         })
     }
 }
 
 /// Runs a plan to its end, one thread per CPU.
-fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
+fn run(
+    plan: MailPlan,
+    resumed: Option<ResumedBuild>,
+    begun: Begun<'_>,
+) -> measure::result::RunResult {
     let Begun {
         places,
         copies,
@@ -170,6 +191,14 @@ fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
         witness,
         listener,
     } = begun;
+    if let Some(build) = &resumed {
+        let built = interrupted_build::describe(build);
+        listener.note(&format!(
+            "going on with a build that was interrupted: {built}; what is there of the others is read \
+             and compared"
+        ));
+    }
+    base.resumed_build = resumed;
     let run = plan.run.clone();
     let plan = Arc::new(plan);
     if !run.build_only {

@@ -11,6 +11,7 @@
 //!   with `complete` false.
 
 mod array;
+mod building;
 mod cause;
 mod check;
 mod event;
@@ -28,6 +29,7 @@ mod tuning;
 mod witness;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
+pub use building::{GoneOnDatabase, ResumedBuild};
 pub use cause::{Cause, CauseId};
 pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};
@@ -125,6 +127,10 @@ pub struct RunResult {
     pub errors: Vec<ErrorRecord>,
     /// All errors, by database and class, but for those that [say nothing of data](ErrorKind::is_of_data).
     pub error_counts: Vec<ErrorCount>,
+    /// The build of the databases, where it went on with what an interrupted one had left; left out
+    /// otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_build: Option<ResumedBuild>,
     /// The backup of the databases; null when none was asked for or begun.
     pub backup: Option<BackupResult>,
     /// The soft recovery of the databases; null when none was asked for or begun.

@@ -12,6 +12,9 @@ use std::rc::Rc;
 /// [`crate::failure::FailureKind::Stopped`].
 pub type Progress = Rc<dyn Fn(u64) -> bool>;
 
+/// Called with the bytes that an interrupted build had left of a database, when its build goes on.
+pub type OnFound = Rc<dyn Fn(u64)>;
+
 /// Called with what is being done, in words.
 pub type OnStep = Rc<dyn Fn(&str)>;
 
@@ -27,8 +30,6 @@ pub struct OpenedDatabase<D> {
 pub struct BuiltDatabase {
     /// Size of its file in bytes.
     pub size_bytes: u64,
-    /// A sentence about what an earlier build had left; empty when there is nothing to say.
-    pub note: String,
 }
 
 /// What reading a closed database back has come to.
@@ -193,7 +194,7 @@ pub trait DatabaseHost: 'static {
     type Database: LoadedDatabase;
 
     /// Makes sure that the database is there and complete. `progress` hears only of a database that
-    /// has to be built.
+    /// has to be built, `found` of one whose build had been interrupted.
     ///
     /// # Errors
     /// The failure that ends the run.
@@ -202,6 +203,7 @@ pub trait DatabaseHost: 'static {
         database: usize,
         observer: Rc<dyn IoObserver>,
         progress: Progress,
+        found: OnFound,
     ) -> Result<BuiltDatabase, Failure>;
 
     /// Opens the database, and recovers it when it was not closed. Its operations are counted into

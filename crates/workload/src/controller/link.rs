@@ -212,6 +212,13 @@ pub enum ShardMessage {
         /// What was read and found.
         report: VerifyReport,
     },
+    /// The build of a database that had been interrupted goes on.
+    BuildGoesOn {
+        /// The database, by its number in the run.
+        database: usize,
+        /// Bytes of it that were there.
+        found_bytes: u64,
+    },
     /// What the backup of a database has read.
     BackedUp {
         /// The database, by its number in the run.

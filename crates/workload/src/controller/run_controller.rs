@@ -6,6 +6,7 @@
 
 mod errors;
 mod hung;
+mod progress;
 mod reporting;
 mod tests_reports;
 
@@ -21,7 +22,7 @@ use super::service::Service;
 use super::steady_load::SteadyLoad;
 use super::ticks::{Tick, TickJoiner};
 use crate::profile::TimeSpan;
-use crate::progress::{ByteProgress, Phase, StopRequest};
+use crate::progress::{Phase, StopRequest};
 use errors::ErrorNotes;
 use hung::Hung;
 use measure::host::HostMonitor;
@@ -191,26 +192,8 @@ impl RunController {
             }
             ShardMessage::Done(stage) if stage == self.stage => self.done += 1,
             ShardMessage::Done(_) => {}
-            ShardMessage::ToHandle(bytes) => {
-                let was_idle = self.totals.iter().all(|bytes| *bytes == 0);
-                self.totals[shard] = bytes;
-                if self.stage == Stage::Build && self.plan.reuse && was_idle {
-                    listener.begins(Phase::Building);
-                    listener.phase(Phase::Building, None);
-                    self.account.begin_span(Phase::Building, now_ns);
-                }
-            }
-            ShardMessage::Progress(bytes) => {
-                self.progress[shard] = bytes;
-                let total_bytes = self.totals.iter().sum();
-                if total_bytes > 0 {
-                    self.phase_notice.notify(listener);
-                    listener.progress(ByteProgress {
-                        done_bytes: self.progress.iter().sum::<u64>().min(total_bytes),
-                        total_bytes,
-                    });
-                }
-            }
+            ShardMessage::ToHandle(bytes) => self.enter_total(shard, bytes, now_ns, listener),
+            ShardMessage::Progress(bytes) => self.enter_progress(shard, bytes, listener),
             ShardMessage::OnStep(text) => self.doing = Some((text, now_ns)),
             ShardMessage::CacheFill(fill) => self.cache_fill[shard] = fill,
             ShardMessage::Backlog { shed, .. } => self.shed[shard] = shed,
@@ -224,6 +207,10 @@ impl RunController {
             ShardMessage::Verified { database, report } => {
                 self.enter_verified(database, &report, now_ns, listener);
             }
+            ShardMessage::BuildGoesOn {
+                database,
+                found_bytes,
+            } => self.enter_build(database, found_bytes, listener),
             ShardMessage::BackedUp { database, report } => self.enter_backup(database, &report),
             ShardMessage::CopyChecked { database, report } => self.enter_copy(database, report),
             ShardMessage::Replayed { database, report } => self.enter_replay(database, &report),

@@ -5,7 +5,7 @@ use crate::controller::host::{BackupReport, CopyReport, ReplayReport};
 use measure::result::{BackedUpDatabase, BackupCopy, RecoveredDatabase};
 
 impl RunController {
-    fn name_of(&self, database: usize) -> String {
+    pub(super) fn name_of(&self, database: usize) -> String {
         let name = self.plan.layout.databases.get(database);
         name.cloned().unwrap_or_default()
     }
