@@ -157,6 +157,7 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
         database_bytes: mail.database_bytes(),
         page_bytes: profile.engine.page_size.bytes(),
         reuse: false,
+        restored_from: None,
         build_only: false,
         warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,

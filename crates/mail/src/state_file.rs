@@ -19,6 +19,9 @@ const NEW_STATE_FILE: &str = "mail.state.new";
 pub enum Condition {
     /// It is being built; if nobody does, the build was interrupted, and goes on.
     Building,
+    /// It is being copied from elsewhere; if nobody does, that was interrupted, or the copy is not as it
+    /// must be. What is there is of no use.
+    Copying,
     /// It is complete and closed.
     Ready,
     /// A run works on it; if none does, one was interrupted, and the database is recovered.

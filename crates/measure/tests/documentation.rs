@@ -12,7 +12,7 @@ use measure::result::{
     DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
     ErrorRecord, EventResult, FileHash, GoneOnDatabase, HealthFigure, IntegrityClass, IoFigures,
     KernelMessage, LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult,
-    RebuildResult, RecoveredDatabase, RecoveryResult,
+    RebuildResult, RecoveredDatabase, RecoveryResult, RestoreResult, RestoredDatabase,
     ResumedBuild, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
     SlowSample, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
     VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
@@ -73,6 +73,10 @@ fn full_result() -> RunResult {
     result.resumed_build = Some(ResumedBuild {
         gone_on: vec![GoneOnDatabase::default()],
         ..ResumedBuild::default()
+    });
+    result.restore = Some(RestoreResult {
+        databases: vec![RestoredDatabase::default()],
+        ..RestoreResult::default()
     });
     result.backup = Some(BackupResult {
         databases: vec![BackedUpDatabase {

@@ -37,7 +37,7 @@ impl Prepared {
         if options.together.is_of_several() {
             refuse_search_of_several(&*profile)?;
         }
-        if options.backup_to.is_some() {
+        if options.backup_to.is_some() || options.restore.is_some() {
             workloads::refuse_without_tests(&scenario.workload, profile.workload(), false)?;
         }
         let workload = scenario
@@ -115,10 +115,11 @@ fn purpose(scenario: &Scenario, options: &RunOptions) -> Result<Purpose, Error> 
     })
 }
 
-/// The options of a run that goes on with the build of an earlier one where that was interrupted: it
-/// runs on databases that are there.
+/// The options of a run that goes on with the build of an earlier one where that was interrupted, or puts
+/// copies in the places of databases: it runs on databases that are there.
 fn with_interrupted_build(scenario: &Scenario, options: &RunOptions) -> Result<RunOptions, Error> {
     let mut options = options.clone();
+    options.reuse |= options.restore.is_some();
     if !options.reuse && !options.on.is_empty() {
         let workload = workloads::workload_of(scenario)?;
         let name = workloads::short_name(scenario.registry, &scenario.workload);

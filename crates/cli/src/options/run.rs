@@ -38,6 +38,9 @@ const RANK_TIMEOUT: Duration = Duration::from_secs(10);
     proofload run exchange-2013 --on /mnt/a --reuse --rate 1200
   Performance, backup and soft recovery on the same databases:
     proofload run exchange-2013 --on /mnt/a --test all --backup-to /mnt/backup
+  Twice from the same state: copies first, and before each run the databases are restored from them:
+    proofload run exchange-2013 --on /mnt/a --test backup --backup-to /mnt/copies --keep
+    proofload run exchange-2013 --on /mnt/a --restore /mnt/copies --threads 16
   A brokerage on a database server of its own, with 30 users:
     proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
   The same on an existing PostgreSQL server, its password in PGPASSWORD:
@@ -110,6 +113,16 @@ pub struct RunOptions {
         help_heading = "Where"
     )]
     pub backup_to: Option<PathBuf>,
+    /// Put the copies that --backup-to has left in this directory (with --keep) in the places of the
+    /// databases first, so that every run begins with the same data; then run on them as --reuse does.
+    /// Every page is verified on the way.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "build_only",
+        help_heading = "Where"
+    )]
+    pub restore: Option<PathBuf>,
 
     /// Which tests of the storage to make: performance, stress, backup, recovery or all [default:
     /// performance]. "stress" is a performance test of 24 h unless --duration says otherwise, judged by
@@ -228,6 +241,7 @@ impl RunOptions {
             allow_cached: self.allow_cached,
             build_only: self.build_only,
             backup_to: self.backup_to.clone(),
+            restore: self.restore.clone(),
             together: Together::default(),
             capacity_percent: self.search.options().capacity_percent(scenario),
             notify: (!self.output.quiet).then_some(notify),

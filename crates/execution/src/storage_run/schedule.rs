@@ -17,6 +17,8 @@ const ASSUMED_BYTES_PER_S: f64 = 100.0 * 1_048_576.0;
 pub struct PlannedWork {
     /// Bytes to be written before the load; 0 if the databases are there.
     pub build_bytes: u64,
+    /// Bytes of the copies that are put in the places of the databases first.
+    pub restored_bytes: u64,
     /// How far the build is with which the run goes on, such as `1 of 2 databases built`; `None` when it
     /// builds all of them.
     pub resumed_build: Option<String>,
@@ -124,6 +126,7 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
             add(name, &what, seconds(bytes), seconds(bytes));
         }
     };
+    bytes_line(&mut add, "restore", "copy", work.restored_bytes);
     if let Some(built) = &work.resumed_build {
         add("interrupted build", &format!("goes on, {built}"), 0.0, 0.0);
     }
@@ -174,7 +177,8 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
     }
     let (from, to) = (duration(shortest_s.round()), duration(longest_s.round()));
     let handled_bytes = work.tests.backup_bytes + work.tests.replayed_bytes;
-    let condition = match work.build_bytes + work.verified_bytes + handled_bytes {
+    let written_bytes = work.build_bytes + work.restored_bytes;
+    let condition = match written_bytes + work.verified_bytes + handled_bytes {
         0 => "",
         _ => " if the storage writes and reads 100 MiB/s",
     };

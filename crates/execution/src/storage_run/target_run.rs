@@ -27,6 +27,8 @@ pub struct TargetRun {
     targets: Targets,
     /// Where copies of the databases will go.
     copies: Option<Layout>,
+    /// The copies that are to be restored.
+    sources: Option<Claim>,
 }
 
 /// Where a run works.
@@ -44,6 +46,8 @@ pub struct Begun<'a> {
     pub places: Places,
     /// Where copies of them go, if a backup makes some.
     pub copies: Option<Places>,
+    /// Where the copies are that come in their places, if some do.
+    pub sources: Option<Places>,
     /// What is known before the run.
     pub base: RunResult,
     /// Samples the counters of the host and its devices.
@@ -60,8 +64,17 @@ pub struct Begun<'a> {
 pub struct Afterwards<'a> {
     /// How databases that are kept after an error can be looked at.
     pub examined_by: &'a str,
-    /// Whether the build of some was interrupted.
-    pub is_partly_built: &'a dyn Fn() -> bool,
+    /// What was left unfinished.
+    pub unfinished: &'a dyn Fn() -> Option<Unfinished>,
+}
+
+/// What was interrupted before all databases were complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// Their build, which can go on.
+    Build,
+    /// Putting copies in their places, which must be done again.
+    Restore,
 }
 
 impl TargetRun {
@@ -92,6 +105,15 @@ impl TargetRun {
         if let Some(copies) = &copies {
             base::refuse_on_target(&request.output, copies)?;
         }
+        let sources = match &options.restore {
+            Some(path) => {
+                let mut notify = |text: &str| options.notify(text);
+                let sources = storage::survey_sources(path, profile, &layout, &mut notify)?;
+                base::refuse_on_target(&request.output, &sources)?;
+                Some(Claim::reuse(sources, profile.workload())?)
+            }
+            None => None,
+        };
         results::check(&request.output)?;
         let targets = match options.reuse {
             true => {
@@ -105,6 +127,7 @@ impl TargetRun {
             options: options.clone(),
             targets,
             copies,
+            sources,
         })
     }
 
@@ -136,6 +159,12 @@ impl TargetRun {
             Targets::New(_) => None,
             Targets::Kept(claim) => Some(claim),
         }
+    }
+
+    /// The copies that are to be restored.
+    #[must_use]
+    pub fn sources(&self) -> Option<&Claim> {
+        self.sources.as_ref()
     }
 
     /// Takes the targets, runs, writes the results and gives the targets back.
@@ -201,6 +230,10 @@ impl TargetRun {
         let mut result = run(Begun {
             places: Places::of(&claim, !options.reuse),
             copies: copies.as_ref().map(|copies| Places::of(copies, true)),
+            sources: self
+                .sources
+                .as_ref()
+                .map(|sources| Places::of(sources, false)),
             base: begun,
             monitor,
             stop: stop.clone(),
@@ -234,19 +267,24 @@ fn release(
     let went_wrong = result.verdict == Verdict::Error;
     let interrupted = result.verdict == Verdict::Interrupted;
     let built = options.build_only && !interrupted;
-    let in_part = (interrupted || went_wrong) && (afterwards.is_partly_built)();
+    let unfinished = (interrupted || went_wrong).then(afterwards.unfinished);
+    let unfinished = unfinished.flatten();
     let places = places(claim.layout());
-    if options.keep || options.reuse || built || went_wrong || in_part {
-        let next = match (went_wrong, in_part) {
-            (true, true) => {
-                "once the cause is fixed, the same command goes on with their build".to_owned()
+    if options.keep || options.reuse || built || went_wrong || unfinished.is_some() {
+        let fixed = if went_wrong {
+            "once the cause is fixed, "
+        } else {
+            ""
+        };
+        let next = match unfinished {
+            Some(Unfinished::Restore) => {
+                format!("{fixed}restore them again with --restore; in part they are of no use")
             }
-            (true, false) => format!(
-                "once the cause is fixed, --reuse recovers them; {}",
-                afterwards.examined_by
-            ),
-            (false, true) => "the same command goes on with their build".to_owned(),
-            (false, false) => "run on them again with --reuse".to_owned(),
+            Some(Unfinished::Build) => format!("{fixed}the same command goes on with their build"),
+            None if went_wrong => {
+                format!("{fixed}--reuse recovers them; {}", afterwards.examined_by)
+            }
+            None => "run on them again with --reuse".to_owned(),
         };
         return Ok(format!("Databases kept in {places}: {next}."));
     }

@@ -16,7 +16,7 @@ use workload::failure::{Failure, FailureKind};
 impl<D: Directory> EdbHost<D> {
     /// Removes what an earlier, unfinished use of the directories has left; the database file itself unless
     /// it is `kept`.
-    async fn clear(&self, database: usize, kept: bool) -> Result<(), Failure> {
+    pub(super) async fn clear(&self, database: usize, kept: bool) -> Result<(), Failure> {
         let place = self.place(database);
         let failure = |error| Failure::of_io(&error, "removing an unfinished database");
         for directory in [&place.data, &place.log] {

@@ -3,12 +3,29 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use execution::storage_run::Unfinished;
 use measure::result::ResumedBuild;
 use measure::units;
 
 use super::kept::Kept;
 use crate::edb_host::is_database_file;
 use crate::state_file::{Condition, DatabaseState, STATE_FILE};
+
+/// What was left unfinished of the databases of `workload` on these directories.
+pub fn unfinished_on(on: &[PathBuf], workload: &str) -> Option<Unfinished> {
+    let made = storage::made_directories(on, workload);
+    let mut states = made.iter().filter_map(|directory| state_in(directory));
+    if states.any(|state| state.is_some_and(|state| state.condition == Condition::Copying)) {
+        return Some(Unfinished::Restore);
+    }
+    is_left_on(on, workload).then_some(Unfinished::Build)
+}
+
+/// The state file of a directory, if there is one; with nothing in it when it cannot be read.
+fn state_in(directory: &Path) -> Option<Option<DatabaseState>> {
+    let contents = fs::read(directory.join(STATE_FILE)).ok()?;
+    Some(DatabaseState::parse(&contents))
+}
 
 /// Whether the databases of `workload` on these directories are there in part: the build of some has begun,
 /// and not that of all has come to its end.
@@ -18,8 +35,7 @@ pub fn is_left_on(on: &[PathBuf], workload: &str) -> bool {
     let mut has_some = false;
     let mut has_all = true;
     for directory in made.iter().filter(|path| is_of_database(path)) {
-        let state = fs::read(directory.join(STATE_FILE)).ok();
-        let state = state.map(|contents| DatabaseState::parse(&contents));
+        let state = state_in(directory);
         has_some |= state.is_some();
         has_all &= match state {
             // It is unreadable, which is no matter of a build.

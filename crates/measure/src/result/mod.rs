@@ -29,7 +29,7 @@ mod tuning;
 mod witness;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
-pub use building::{GoneOnDatabase, ResumedBuild};
+pub use building::{GoneOnDatabase, RestoreResult, RestoredDatabase, ResumedBuild};
 pub use cause::{Cause, CauseId};
 pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};
@@ -131,6 +131,10 @@ pub struct RunResult {
     /// otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed_build: Option<ResumedBuild>,
+    /// The copies that were put in the places of the databases before the run; left out when there were
+    /// none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restore: Option<RestoreResult>,
     /// The backup of the databases; null when none was asked for or begun.
     pub backup: Option<BackupResult>,
     /// The soft recovery of the databases; null when none was asked for or begun.

@@ -136,7 +136,7 @@ impl StorageRun for ToyRun {
         let driver = plan.run.io_driver;
         let afterwards = Afterwards {
             examined_by: "'od' shows them",
-            is_partly_built: &|| false,
+            unfinished: &|| None,
         };
         targets.run(&profile, observer, &stop, &afterwards, |begun| {
             let (places, monitor) = (begun.places, Some(begun.monitor));
@@ -294,7 +294,8 @@ impl ToyProfile {
             database_bytes: self.toy.size.bytes(),
             page_bytes: BLOCK_BYTES,
             reuse: false,
-                build_only: false,
+            restored_from: None,
+            build_only: false,
             warm_up: self.warm_up_in_prediction(),
             steady_by: SteadyBy::Rate,
             tests: Tests::default(),

@@ -80,6 +80,19 @@ impl VerifyReport {
     }
 }
 
+/// What putting the copy of a database in its place has come to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RestoreReport {
+    /// Pages copied and verified.
+    pub pages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Log files that were copied along.
+    pub log_files: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
 /// What the backup of an open database has come to.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BackupReport {
@@ -205,6 +218,18 @@ pub trait DatabaseHost: 'static {
         progress: Progress,
         found: OnFound,
     ) -> Result<BuiltDatabase, Failure>;
+
+    /// Puts its copy in the place of the database. `progress` hears the bytes.
+    ///
+    /// # Errors
+    /// The failure that ends the run. The database then says that it is not complete.
+    async fn restore(
+        &self,
+        _database: usize,
+        _progress: Progress,
+    ) -> Result<RestoreReport, Failure> {
+        Err(Failure::unsupported("restoring a database"))
+    }
 
     /// Opens the database, and recovers it when it was not closed. Its operations are counted into
     /// `recorder`; `doing` hears of what takes time.

@@ -11,7 +11,7 @@ use measure::display::tuning_outcome;
 use measure::metric::{Stream, Unit};
 use measure::result::{
     BackupResult, Check, CheckId, ErrorCount, GoneOnDatabase, IntegrityClass, RecoveryResult,
-    RunResult, Verdict, VerificationResult, VerifiedDatabase,
+    RestoreResult, RunResult, Verdict, VerificationResult, VerifiedDatabase,
 };
 use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};
@@ -136,6 +136,14 @@ impl Account {
         let build = self.base.resumed_build.get_or_insert_default();
         build.gone_on.push(database);
         build.gone_on.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// What was restored so far, begun when nothing was there yet.
+    pub fn restore_mut(&mut self, from: &str) -> &mut RestoreResult {
+        self.base.restore.get_or_insert_with(|| RestoreResult {
+            from: from.to_owned(),
+            ..RestoreResult::default()
+        })
     }
 
     /// What the backup has read so far, begun when nothing was there yet.

@@ -99,7 +99,7 @@ impl RunController {
             account: Account::new(base, Arc::clone(&plan.layout)),
             phase_notice: PhaseNotice::default(),
             stage: Stage::Build,
-            next_stages: stages(&plan).into_iter().skip(1).collect(),
+            next_stages: stages(&plan),
             stage_begun_ns: 0,
             done: 0,
             has_ended: vec![false; shards],
@@ -130,9 +130,10 @@ impl RunController {
         plan.run.sample_interval().as_ns().min(LONGEST_TICK_NS)
     }
 
-    /// Begins the run with its first stage, building the databases.
+    /// Begins the run with its first stage.
     pub fn begin(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
-        self.enter(Stage::Build, now_ns, listener);
+        let first = self.next_stages.pop_front().unwrap_or(Stage::Build);
+        self.enter(first, now_ns, listener);
     }
 
     /// Takes in what has happened and says what to do next; true when the run is over.
@@ -211,6 +212,9 @@ impl RunController {
                 database,
                 found_bytes,
             } => self.enter_build(database, found_bytes, listener),
+            ShardMessage::Restored { database, report } => {
+                self.enter_restore(database, &report, listener);
+            }
             ShardMessage::BackedUp { database, report } => self.enter_backup(database, &report),
             ShardMessage::CopyChecked { database, report } => self.enter_copy(database, report),
             ShardMessage::Replayed { database, report } => self.enter_replay(database, &report),
@@ -231,7 +235,8 @@ impl RunController {
     fn may_be_cut_short(&self) -> bool {
         matches!(
             self.stage,
-            Stage::Build
+            Stage::Restore
+                | Stage::Build
                 | Stage::Open
                 | Stage::WarmUp
                 | Stage::Tune
@@ -256,7 +261,7 @@ impl RunController {
                 .not_verified("The verification was stopped before its end.");
         }
         let is_abandoned = match self.stage {
-            Stage::Build | Stage::Open | Stage::Verify => true,
+            Stage::Restore | Stage::Build | Stage::Open | Stage::Verify => true,
             // After an error the databases are verified, which must not be abandoned.
             Stage::Backup | Stage::Replay | Stage::CheckCopies => stop,
             _ => false,
@@ -283,7 +288,8 @@ impl RunController {
             Stage::Tune => self.is_tuned,
             Stage::Measure => elapsed >= run.duration,
             Stage::End => false,
-            Stage::Build
+            Stage::Restore
+            | Stage::Build
             | Stage::Open
             | Stage::Backup
             | Stage::WriteLog
@@ -468,6 +474,7 @@ impl RunController {
 
 fn phase_of(stage: Stage) -> Option<Phase> {
     Some(match stage {
+        Stage::Restore => Phase::Restoring,
         Stage::Build => Phase::Building,
         Stage::Open => Phase::Opening,
         Stage::WarmUp => Phase::WarmingUp,

@@ -363,6 +363,7 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
 
     async fn carry_out(&self, stage: Stage) -> Result<(), Failure> {
         match stage {
+            Stage::Restore => self.restore().await,
             Stage::Build => self.build().await,
             Stage::Open => self.open().await,
             Stage::WarmUp => {
