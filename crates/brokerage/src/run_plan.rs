@@ -38,6 +38,7 @@ pub fn run_plan(profile: &BrokerageProfile) -> RunPlan {
         database_bytes: trees::bytes_of(brokerage, trees::scale(brokerage)),
         page_bytes: brokerage.database.page_size.bytes(),
         reuse: false,
+        restored_from: None,
         build_only: false,
         warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,

@@ -84,44 +84,6 @@ fn a_damaged_header_is_reported_and_repaired() {
 }
 
 #[test]
-fn a_killed_build_is_built_to_its_end() {
-    let here = Scratch::new();
-    let target = here.directory("target");
-    let line = format!("{SMALL} {WIDE}").replace("--databases 1", "--databases 2");
-    let line = line.replace("--target-size 48MiB", "--target-size 96MiB");
-    let state_file = target.join("mail-001").join("mail.state");
-    let building = || fs::read(&state_file).is_ok_and(|text| has(&text, "building"));
-    for attempt in 0.. {
-        assert!(attempt < 20, "every build ended before it could be killed");
-        let mut running = Running::start(&here, &line.replace("run ", "run --build-only "));
-        while running.is_alive() && !building() {
-            std::thread::yield_now();
-        }
-        running.signal("KILL");
-        drop(running.end());
-        aside(&here, &format!("killed-{attempt}"));
-        if building() {
-            break;
-        }
-        fs::remove_dir_all(&target).expect("a target to empty");
-        here.directory("target");
-    }
-    here.proofload(&format!("{line} --reuse --dry-run"))
-        .exits(0)
-        .prints("its build was interrupted, will be rebuilt");
-    here.proofload(&format!("{line} --reuse"))
-        .exits(0)
-        .says("had been interrupted; it was rebuilt")
-        .prints("PASS");
-    here.proofload("edb check target/mail-001/mail-001.edb target/mail-002/mail-002.edb")
-        .exits(0);
-}
-
-fn has(text: &[u8], word: &str) -> bool {
-    text.windows(word.len()).any(|part| part == word.as_bytes())
-}
-
-#[test]
 fn a_database_without_its_state_is_never_overwritten() {
     let here = Scratch::new();
     let target = here.directory("target");

@@ -28,6 +28,9 @@ pub struct RunOptions {
     pub build_only: bool,
     /// A directory for the copies of a backup; without one the databases are only read.
     pub backup_to: Option<PathBuf>,
+    /// A directory with copies that such a backup has left. They are put in the places of the databases
+    /// before the run.
+    pub restore: Option<PathBuf>,
     /// The other processes that run the same load on databases of their own, if there are any.
     pub together: Together,
     /// Part of the room on the volumes that the databases take, in percent; their size is that of the

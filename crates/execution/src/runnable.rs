@@ -1,6 +1,7 @@
 //! A workload that runs on real storage.
 
 use crate::{Error, RunOptions, audit, storage_run};
+use std::path::PathBuf;
 use workload::Workload;
 
 /// A workload that can be predicted and runs on real storage.
@@ -16,6 +17,13 @@ pub trait RunnableWorkload: Workload {
         options: &RunOptions,
         profile: &dyn workload::Profile,
     ) -> Result<Box<dyn storage_run::StorageRun>, Error>;
+
+    /// Whether an earlier run has begun to build databases for the workload of this name on these
+    /// directories and was interrupted, so that this one can go on with it.
+    fn has_interrupted_build(&self, on: &[PathBuf], workload: &str) -> bool {
+        let _ = (on, workload);
+        false
+    }
 
     /// Recovers the databases of a run and finds out which of its acknowledged transactions survived.
     ///

@@ -2,6 +2,7 @@
 
 mod building;
 mod opening;
+pub(crate) mod restoring;
 mod storage_tests;
 
 use super::acknowledged::{self, OnAcknowledged};
@@ -24,8 +25,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::host::{
-    BackupReport, BuiltDatabase, CopyReport, DatabaseHost, OnStep, OpenedDatabase, Progress,
-    ReopenedTo, ReplayReport, VerifyReport,
+    BackupReport, BuiltDatabase, CopyReport, DatabaseHost, OnFound, OnStep, OpenedDatabase,
+    Progress, ReopenedTo, ReplayReport, RestoreReport, VerifyReport,
 };
 use workload::failure::{Failure, FailureKind};
 
@@ -47,6 +48,8 @@ pub struct EdbHost<D: Directory> {
     /// Where copies go, and those that were made.
     copies: BTreeMap<usize, DatabaseDirectories<D>>,
     copied: RefCell<BTreeMap<usize, DatabaseCopy<D>>>,
+    /// The copies that are to be restored.
+    sources: BTreeMap<usize, DatabaseDirectories<D>>,
     /// Is notified of what the databases acknowledge.
     on_acknowledged: Option<OnAcknowledged>,
 }
@@ -66,6 +69,7 @@ impl<D: Directory> EdbHost<D> {
             closed: RefCell::default(),
             copies: BTreeMap::new(),
             copied: RefCell::default(),
+            sources: BTreeMap::new(),
             on_acknowledged: None,
         }
     }
@@ -83,6 +87,12 @@ impl<D: Directory> EdbHost<D> {
     #[must_use]
     pub fn copying_to(self, copies: BTreeMap<usize, DatabaseDirectories<D>>) -> Self {
         Self { copies, ..self }
+    }
+
+    /// The same, which puts these copies in the places of the databases when they are restored.
+    #[must_use]
+    pub fn restoring_from(self, sources: BTreeMap<usize, DatabaseDirectories<D>>) -> Self {
+        Self { sources, ..self }
     }
 
     /// Says that a run works on the database from now on.
@@ -138,6 +148,7 @@ impl<D: Directory> EdbHost<D> {
         let asked_for = (self.plan.data_seed, self.plan.built_rows);
         match state.condition {
             Condition::Building => Ok(Some(false)),
+            Condition::Copying => refuse("it was not completely copied; restore it with --restore"),
             _ if (state.seed, state.population.built_rows) == asked_for => Ok(Some(true)),
             _ => refuse("it was built with another seed or of another size than asked for now"),
         }
@@ -268,21 +279,18 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         database: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
+        found: OnFound,
     ) -> Result<BuiltDatabase, Failure> {
-        let is_built = self.is_built(database).await?;
-        if is_built == Some(true) {
-            return Ok(BuiltDatabase {
-                size_bytes: self.size_bytes(database).await?,
-                note: String::new(),
-            });
-        }
-        let size_bytes = self.rebuild(database, progress).await?;
-        let note = is_built.map_or_else(String::new, |_| {
-            let place = self.place(database).data.describe();
-            let name = file_name(database);
-            format!("The build of {place}/{name} had been interrupted; it was rebuilt")
-        });
-        Ok(BuiltDatabase { size_bytes, note })
+        let size_bytes = match self.is_built(database).await? {
+            Some(true) => self.size_bytes(database).await?,
+            Some(false) => self.go_on_building(database, progress, found).await?,
+            None => self.build_new(database, progress).await?,
+        };
+        Ok(BuiltDatabase { size_bytes })
+    }
+
+    async fn restore(&self, database: usize, progress: Progress) -> Result<RestoreReport, Failure> {
+        self.restore_from_copy(database, progress).await
     }
 
     async fn open(

@@ -92,6 +92,7 @@ impl Workload for MailWorkload {
             "engine.page_size",
             "mail.databases",
             "mail.item.compressible_percent",
+            "mail.item.indexed",
             "mail.item.long_bytes",
             "mail.item.page_fill_percent",
             "mail.item.short_bytes",

@@ -157,6 +157,7 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
         database_bytes: mail.database_bytes(),
         page_bytes: profile.engine.page_size.bytes(),
         reuse: false,
+        restored_from: None,
         build_only: false,
         warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,
@@ -184,10 +185,13 @@ fn tests(profile: &MailProfile) -> Tests {
     }
 }
 
+/// How the names of databases begin.
+pub(crate) const DATABASE_PREFIX: &str = "mail-";
+
 /// Name of database `number`, counted from 1.
 #[must_use]
 pub fn database_name(number: usize) -> String {
-    format!("mail-{number:03}")
+    format!("{DATABASE_PREFIX}{number:03}")
 }
 
 fn row_sizes(profile: &MailProfile) -> RowSizes {

@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::host::{
-    BuiltDatabase, DatabaseHost, OnStep, OpenedDatabase, Progress, VerifyReport,
+    BuiltDatabase, DatabaseHost, OnFound, OnStep, OpenedDatabase, Progress, VerifyReport,
 };
 use workload::controller::{InterimResult, RunListener, run_on_virtual_clock};
 use workload::failure::Failure;
@@ -46,6 +46,7 @@ impl DatabaseHost for TestHost {
         database: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
+        _: OnFound,
     ) -> Result<BuiltDatabase, Failure> {
         let steps = if self.kept.contains(&database) { 0 } else { 10 };
         for step in 1..=steps {
@@ -54,7 +55,6 @@ impl DatabaseHost for TestHost {
         }
         Ok(BuiltDatabase {
             size_bytes: self.plan.run.database_bytes,
-            note: String::new(),
         })
     }
 

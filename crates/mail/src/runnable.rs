@@ -4,6 +4,7 @@ use crate::{MailWorkload, storage_run};
 use execution::audit::{AuditReport, AuditedRun};
 use execution::storage_run::{RunRequest, StorageRun};
 use execution::{Error, RunOptions, RunnableWorkload};
+use std::path::PathBuf;
 use workload::Profile;
 
 impl RunnableWorkload for MailWorkload {
@@ -14,6 +15,10 @@ impl RunnableWorkload for MailWorkload {
         profile: &dyn Profile,
     ) -> Result<Box<dyn StorageRun>, Error> {
         storage_run::prepare(request, options, profile)
+    }
+
+    fn has_interrupted_build(&self, on: &[PathBuf], workload: &str) -> bool {
+        storage_run::is_left_on(on, workload)
     }
 
     fn audit(

@@ -17,8 +17,11 @@ const NEW_STATE_FILE: &str = "mail.state.new";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
-    /// It is being built; what is there is of no use, and is rebuilt.
+    /// It is being built; if nobody does, the build was interrupted, and goes on.
     Building,
+    /// It is being copied from elsewhere; if nobody does, that was interrupted, or the copy is not as it
+    /// must be. What is there is of no use.
+    Copying,
     /// It is complete and closed.
     Ready,
     /// A run works on it; if none does, one was interrupted, and the database is recovered.
@@ -54,11 +57,15 @@ impl DatabaseState {
         };
         let (buffer, result) = file.read(0, Buffer::zeroed(BLOCK_BYTES)).await;
         result.map_err(|error| Failure::of_io(&error, "reading the state of a database"))?;
-        let length = buffer
-            .iter()
-            .position(|&byte| byte == 0)
-            .unwrap_or(buffer.len());
-        Ok(serde_json::from_slice(&buffer[..length]).ok())
+        Ok(Self::parse(&buffer))
+    }
+
+    /// The state that a file of this contents holds, if it holds one.
+    #[must_use]
+    pub fn parse(contents: &[u8]) -> Option<Self> {
+        let length = contents.iter().position(|&byte| byte == 0);
+        let text = &contents[..length.unwrap_or(contents.len())];
+        serde_json::from_slice(text).ok()
     }
 
     /// Writes the state, in one step that either happens or not.

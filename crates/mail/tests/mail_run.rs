@@ -172,7 +172,7 @@ fn databases_are_used_again_and_unfinished_ones_rebuilt() {
     // The second run goes on where the first one ended, rows and all.
     let grown = first.databases[0].figures.size_end_bytes;
     assert!(again.databases[0].figures.size_begin_bytes >= grown);
-    // A build that was interrupted leaves its mark, and nothing of it is used.
+    // A build that was interrupted leaves its mark, and nothing is used but what a build makes.
     let data = disk.directory("data0");
     runtime.block_on(async move {
         let state = data.open("mail.state").await.unwrap();

@@ -10,12 +10,12 @@ use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, BackedUpDatabase,
     BackupCopy, BackupResult, Bound, Cause, Check, CheckId, ConsistencyCheck, CounterSummary,
     DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
-    ErrorRecord, EventResult, FileHash, HealthFigure, IntegrityClass, IoFigures, KernelMessage,
-    LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult, RebuildResult,
-    RecoveredDatabase, RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
-    ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult, TuningResult,
-    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WholeBytes,
-    WitnessResult,
+    ErrorRecord, EventResult, FileHash, GoneOnDatabase, HealthFigure, IntegrityClass, IoFigures,
+    KernelMessage, LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult,
+    RebuildResult, RecoveredDatabase, RecoveryResult, RestoreResult, RestoredDatabase,
+    ResumedBuild, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
+    SlowSample, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
+    VerificationResult, VerifiedDatabase, WaitShare, WholeBytes, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -71,6 +71,14 @@ fn full_result() -> RunResult {
     result.errors.push(ErrorRecord::default());
     result.error_counts.push(ErrorCount::default());
     result.causes.push(Cause::default());
+    result.resumed_build = Some(ResumedBuild {
+        gone_on: vec![GoneOnDatabase::default()],
+        ..ResumedBuild::default()
+    });
+    result.restore = Some(RestoreResult {
+        databases: vec![RestoredDatabase::default()],
+        ..RestoreResult::default()
+    });
     result.backup = Some(BackupResult {
         databases: vec![BackedUpDatabase {
             copy: Some(BackupCopy::default()),

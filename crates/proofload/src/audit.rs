@@ -38,7 +38,7 @@ pub fn audit(
 ) -> Result<AuditReport, Error> {
     let (result, config) = load(&request.directory)?;
     let profile = registry.read(&[Source::file(CONFIG_FILE, &config)])?;
-    let workload = registry.runnable(&*profile).ok_or_else(foreign)?;
+    let workload = registry.runnable(profile.workload()).ok_or_else(foreign)?;
     let source = match &request.witness {
         None => AuditSource::RunDirectory(request.directory.clone()),
         Some(witness) => {

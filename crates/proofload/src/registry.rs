@@ -92,10 +92,13 @@ impl Registry {
         known.read(layers, &kinds)
     }
 
-    /// The workload that a profile is for.
+    /// A workload as one that runs on real storage.
     #[cfg(feature = "host")]
-    pub(crate) fn runnable(&self, profile: &dyn Profile) -> Option<&'static dyn RunnableWorkload> {
-        let kind = profile.workload().kind();
+    pub(crate) fn runnable(
+        &self,
+        workload: &dyn Workload,
+    ) -> Option<&'static dyn RunnableWorkload> {
+        let kind = workload.kind();
         let mut workloads = self.workloads.iter().copied();
         workloads.find(|one| one.kind() == kind)
     }

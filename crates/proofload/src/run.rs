@@ -30,16 +30,20 @@ impl Prepared {
     /// # Errors
     /// The first thing that is in the way.
     pub fn new(scenario: &Scenario, options: &RunOptions) -> Result<Self, Error> {
+        let options = &with_interrupted_build(scenario, options)?;
         let scenario = &sized(scenario, options)?;
         let profile = workloads::resolve(scenario, purpose(scenario, options)?)?;
         refuse_events(scenario)?;
         if options.together.is_of_several() {
             refuse_search_of_several(&*profile)?;
         }
-        if options.backup_to.is_some() {
+        if options.backup_to.is_some() || options.restore.is_some() {
             workloads::refuse_without_tests(&scenario.workload, profile.workload(), false)?;
         }
-        let workload = scenario.registry.runnable(&*profile).ok_or_else(foreign)?;
+        let workload = scenario
+            .registry
+            .runnable(profile.workload())
+            .ok_or_else(foreign)?;
         let request = RunRequest {
             workload: scenario.workload.clone(),
             name: workloads::short_name(scenario.registry, &scenario.workload),
@@ -109,6 +113,20 @@ fn purpose(scenario: &Scenario, options: &RunOptions) -> Result<Purpose, Error> 
         kept: kept_settings(scenario, options)?,
         has_server: options.database.is_some(),
     })
+}
+
+/// The options of a run that goes on with the build of an earlier one where that was interrupted, or puts
+/// copies in the places of databases: it runs on databases that are there.
+fn with_interrupted_build(scenario: &Scenario, options: &RunOptions) -> Result<RunOptions, Error> {
+    let mut options = options.clone();
+    options.reuse |= options.restore.is_some();
+    if !options.reuse && !options.on.is_empty() {
+        let workload = workloads::workload_of(scenario)?;
+        let name = workloads::short_name(scenario.registry, &scenario.workload);
+        let runnable = scenario.registry.runnable(workload);
+        options.reuse = runnable.is_some_and(|one| one.has_interrupted_build(&options.on, &name));
+    }
+    Ok(options)
 }
 
 /// The scenario with databases as large as a part of the room on their volumes, where that is asked for.

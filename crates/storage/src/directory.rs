@@ -112,7 +112,7 @@ pub fn kept(target: &Target, marker: &Marker) -> Refusal {
             marker.program, marker.workload
         ),
         format!(
-            "Run on them with --reuse (if their build came to its end), name another directory, or \
+            "Run on them with --reuse, name another directory, or \
              remove them with 'rm -r {}'.",
             removal(target, marker)
         ),

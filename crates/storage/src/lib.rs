@@ -5,10 +5,12 @@
 //! path is, [`directory`] and [`device`] whether it may be used, [`space`] whether everything fits.
 //! [`marker`] is the file by which Proofload knows its own directories again; its lock is held by
 //! the run that uses them. [`under_way`] waits for the requests of a run that was killed. [`claim`]
-//! makes and removes what a run needs on its targets. [`examine`] finds everything that is in the way of a run
+//! makes and removes what a run needs on its targets. [`copies`] looks at the directories that copies of
+//! databases go to and come from. [`examine`] finds everything that is in the way of a run
 //! at one place, without a profile.
 
 mod claim;
+mod copies;
 mod device;
 mod directory;
 mod examine;
@@ -42,6 +44,7 @@ use marker::Marker;
 use under_way::Wait;
 
 pub use claim::{Claim, ClaimedDirectory};
+pub use copies::{survey_copies, survey_sources};
 pub use examine::{Examination, Obstacle, ObstacleKind, examine, open_for_trial};
 pub use in_use::lock_target_of;
 pub use target::{Target, TargetKind};
@@ -144,66 +147,6 @@ pub fn survey(request: &Request<'_>, notify: &mut dyn FnMut(&str)) -> Result<Lay
     Ok(layout)
 }
 
-/// Looks at the directory of --backup-to as [`survey`] does at targets: copies of the databases of `layout`
-/// shall go there. It must be apart from them.
-///
-/// # Errors
-/// What is in the way.
-pub fn survey_copies(
-    path: &Path,
-    profile: &dyn Profile,
-    layout: &Layout,
-    notify: &mut dyn FnMut(&str),
-) -> Result<Layout, Refusal> {
-    let target = Target::find(path, "--backup-to")?;
-    let shown = target.given.display().to_string();
-    let Some(handle) = target.handle.clone() else {
-        return Err(Refusal::usage(
-            format!("--backup-to names the block device {shown}, and copies need a file system."),
-            "Make a file system on it, mount it, and name a directory on it.",
-        ));
-    };
-    let mut targets = layout.targets.clone();
-    targets.push(target.clone());
-    refuse_copies_on_targets(&target, &layout.targets)?;
-    refuse_nested(&targets)?;
-    let StorageNeeds::Databases(needs) = profile.storage_needs() else {
-        return Err(Refusal::usage(
-            "--backup-to copies databases of our own, and a database server has its own backup.",
-            "Leave it out.",
-        ));
-    };
-    let mut copies = lay_out(vec![target], Vec::new(), &needs)?;
-    let names = copies.names_on(0);
-    let request = Request {
-        on: &[],
-        log_on: &[],
-        profile,
-        reuse: false,
-        erase_device: false,
-    };
-    let mut wait = Wait::begin(notify);
-    let lock = directory::check(&copies.targets[0], &handle, &request, &names, &mut wait)?;
-    copies.targets[0].lock = lock.map(Arc::new);
-    space::check(&layout.and(&copies), &needs)?;
-    directory::check_direct_io(&copies.targets[0], &handle)?;
-    Ok(copies)
-}
-
-/// A copy beside its database would be lost with it, and disturb the test.
-fn refuse_copies_on_targets(copies: &Target, targets: &[Target]) -> Result<(), Refusal> {
-    let same = targets.iter().find(|one| one.identity == copies.identity);
-    same.map_or(Ok(()), |target| {
-        Err(Refusal::usage(
-            format!(
-                "--backup-to names the target {}, where the databases lie.",
-                target.given.display()
-            ),
-            "Name another directory.",
-        ))
-    })
-}
-
 /// Data over all databases, without room to grow and logs, of databases that take this part of the room on
 /// each volume together with both.
 ///
@@ -241,6 +184,19 @@ pub fn kept_settings(on: &[PathBuf], workload: &str, built_with: &[&'static str]
     let marker = handles.find_map(|handle| Marker::read(&handle));
     let same = marker.filter(|marker| marker.workload == workload);
     same.map_or_else(Vec::new, |marker| marker.sources(built_with))
+}
+
+/// The directories that were made on these targets for databases of this workload, by their paths.
+pub fn made_directories(on: &[PathBuf], workload: &str) -> Vec<PathBuf> {
+    let mut made = Vec::new();
+    for path in on {
+        let marker = DirectoryHandle::open(path).ok();
+        let marker = marker.and_then(|handle| Marker::read(&handle));
+        if let Some(marker) = marker.filter(|marker| marker.workload == workload) {
+            made.extend(marker.directories.iter().map(|name| path.join(name)));
+        }
+    }
+    made
 }
 
 /// Finds out what each path of one option is; none may be given twice.

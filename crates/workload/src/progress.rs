@@ -13,6 +13,8 @@ use std::time::Duration;
 pub enum Phase {
     /// The databases of an earlier run are looked for.
     Finding,
+    /// Copies of the databases are put in their places.
+    Restoring,
     /// New databases are filled.
     Building,
     /// Databases are opened; after an unclean end this includes recovery.
@@ -42,7 +44,7 @@ impl Phase {
     #[must_use]
     pub fn of_samples(self) -> SamplePhase {
         match self {
-            Self::Finding | Self::Building | Self::Opening => SamplePhase::Build,
+            Self::Finding | Self::Restoring | Self::Building | Self::Opening => SamplePhase::Build,
             Self::WarmingUp => SamplePhase::WarmUp,
             Self::Tuning => SamplePhase::Tuning,
             Self::Measuring => SamplePhase::Measured,
@@ -58,6 +60,7 @@ impl Phase {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Restoring => "restore",
             Self::Opening => "open",
             Self::CheckingCopies => "copy-check",
             other => other.of_samples().name(),
@@ -69,6 +72,7 @@ impl Phase {
     pub fn title(self) -> &'static str {
         match self {
             Self::Finding => "locating kept databases",
+            Self::Restoring => "restoring databases from copies",
             Self::Building => "building",
             Self::Opening => "opening",
             Self::WarmingUp => "warming up",

@@ -452,7 +452,11 @@ impl StageHandler for BrokerageRun {
                 // A stopped run is checked, too.
                 return self.check_database();
             }
-            Stage::Backup | Stage::CheckCopies | Stage::WriteLog | Stage::Replay => {
+            Stage::Restore
+            | Stage::Backup
+            | Stage::CheckCopies
+            | Stage::WriteLog
+            | Stage::Replay => {
                 return Err(Failure::unsupported("testing backup or recovery"));
             }
             Stage::Verify => self.link.begin_phase(Phase::Checksum),

@@ -157,7 +157,11 @@ impl<D: Directory> ShardTasks for Shard<D> {
             Stage::Measure => Phase::Measured,
             Stage::Close => Phase::Close,
             Stage::Verify => Phase::Checksum,
-            Stage::Backup | Stage::CheckCopies | Stage::WriteLog | Stage::Replay => {
+            Stage::Restore
+            | Stage::Backup
+            | Stage::CheckCopies
+            | Stage::WriteLog
+            | Stage::Replay => {
                 return Err(Failure::unsupported("testing backup or recovery"));
             }
             Stage::End => return Ok(()),

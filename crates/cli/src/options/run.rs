@@ -38,6 +38,9 @@ const RANK_TIMEOUT: Duration = Duration::from_secs(10);
     proofload run exchange-2013 --on /mnt/a --reuse --rate 1200
   Performance, backup and soft recovery on the same databases:
     proofload run exchange-2013 --on /mnt/a --test all --backup-to /mnt/backup
+  Twice from the same state: copies first, and before each run the databases are restored from them:
+    proofload run exchange-2013 --on /mnt/a --test backup --backup-to /mnt/copies --keep
+    proofload run exchange-2013 --on /mnt/a --restore /mnt/copies --threads 16
   A brokerage on a database server of its own, with 30 users:
     proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
   The same on an existing PostgreSQL server, its password in PGPASSWORD:
@@ -80,7 +83,8 @@ pub struct RunOptions {
     /// Keep the databases after the run.
     #[arg(long, help_heading = "Where")]
     pub keep: bool,
-    /// Run on the databases that an earlier run kept, and keep them again.
+    /// Run on the databases that an earlier run kept, and keep them again. A build that was interrupted
+    /// goes on where it was; the same command goes on with it without this option, too.
     #[arg(long, help_heading = "Where")]
     pub reuse: bool,
     /// Size of the array's cache, such as 8GiB: a run whose data fits it does not pass.
@@ -96,7 +100,8 @@ pub struct RunOptions {
     /// Check everything and print what would be built; write nothing.
     #[arg(long, conflicts_with = "json", help_heading = "Where")]
     pub dry_run: bool,
-    /// Build the databases and keep them, without a run.
+    /// Build the databases and keep them, without a run. Given again, it goes on with a build that was
+    /// interrupted.
     #[arg(long, conflicts_with = "reuse", help_heading = "Where")]
     pub build_only: bool,
     /// Copy the databases of a backup to this directory, check the copies and restore them. It must be
@@ -108,6 +113,16 @@ pub struct RunOptions {
         help_heading = "Where"
     )]
     pub backup_to: Option<PathBuf>,
+    /// Put the copies that --backup-to has left in this directory (with --keep) in the places of the
+    /// databases first, so that every run begins with the same data; then run on them as --reuse does.
+    /// Every page is verified on the way.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "build_only",
+        help_heading = "Where"
+    )]
+    pub restore: Option<PathBuf>,
 
     /// Which tests of the storage to make: performance, stress, backup, recovery or all [default:
     /// performance]. "stress" is a performance test of 24 h unless --duration says otherwise, judged by
@@ -226,6 +241,7 @@ impl RunOptions {
             allow_cached: self.allow_cached,
             build_only: self.build_only,
             backup_to: self.backup_to.clone(),
+            restore: self.restore.clone(),
             together: Together::default(),
             capacity_percent: self.search.options().capacity_percent(scenario),
             notify: (!self.output.quiet).then_some(notify),

@@ -1,7 +1,10 @@
 //! From plan and rows to a file.
 
+use std::rc::Rc;
+
 use runtime::{Buffer, File, Handle, Persistence};
 
+use super::earlier::Earlier;
 use super::source::{BuildError, BuildPlan, RowSource, long_value_id};
 use super::stream::PageStream;
 use super::system::SystemPages;
@@ -51,8 +54,38 @@ pub async fn build<F: File>(
     source: &mut impl RowSource,
     progress: impl FnMut(u64),
 ) -> Result<BuildReport, BuildError> {
+    build_over(handle, file, plan, source, None, progress).await
+}
+
+/// Goes on with a build by the same plan and rows that was interrupted and has left `file`: what is there
+/// is read and compared with what this build makes, and written from the first difference on. `found`
+/// hears, once, how many bytes were there; `progress` the bytes that were compared or written so far.
+///
+/// # Errors
+/// As [`build`].
+pub async fn go_on<F: File>(
+    handle: &Handle,
+    file: &F,
+    plan: &BuildPlan,
+    source: &mut impl RowSource,
+    found: impl FnOnce(u64) + 'static,
+    progress: impl FnMut(u64),
+) -> Result<BuildReport, BuildError> {
+    let size_bytes = file.size_bytes().await?;
+    let earlier = Earlier::new(size_bytes, plan.page_size_bytes, Box::new(found));
+    build_over(handle, file, plan, source, Some(earlier), progress).await
+}
+
+async fn build_over<F: File>(
+    handle: &Handle,
+    file: &F,
+    plan: &BuildPlan,
+    source: &mut impl RowSource,
+    earlier: Option<Rc<Earlier>>,
+    progress: impl FnMut(u64),
+) -> Result<BuildReport, BuildError> {
     let index_column = plan.check()?;
-    let stream = PageStream::new(handle, file, plan.page_size_bytes, 1);
+    let stream = PageStream::new(handle, file, plan.page_size_bytes, 1, earlier);
     let layout = RecordLayout::new(&plan.table.columns, plan.page_size_bytes);
     let rows = source.rows();
     // One change: that the pages were made.
@@ -398,6 +431,8 @@ impl<F: File, P: FnMut(u64)> Builder<'_, F, P> {
         }
         let size = bytes / sampled.max(1) * self.rows;
         let size = size.next_multiple_of(self.plan.page_size_bytes as u64);
+        // An interrupted build may have come further.
+        let size = size.max(self.file.size_bytes().await?);
         // Only a help: if there is not so much space, the writes fail.
         let _ = self
             .file

@@ -12,6 +12,7 @@ use crate::format::page::seal;
 use crate::format::space::Extent;
 use crate::integrity::Version;
 
+use super::earlier::Earlier;
 use super::tree::PageSink;
 
 /// Bytes of one write.
@@ -46,12 +47,21 @@ pub(super) struct PageStream<F: File> {
     written_bytes: u64,
     /// Runs of pages that were left out, in ascending order.
     skipped: Vec<Extent>,
+    /// What an interrupted build has left in the file.
+    earlier: Option<Rc<Earlier>>,
 }
 
 impl<F: File> PageStream<F> {
-    /// A stream whose first page is `first_page`.
-    pub(super) fn new(handle: &Handle, file: &F, page_size_bytes: usize, first_page: u32) -> Self {
+    /// A stream whose first page is `first_page`. What is there of an `earlier` build is not written again.
+    pub(super) fn new(
+        handle: &Handle,
+        file: &F,
+        page_size_bytes: usize,
+        first_page: u32,
+        earlier: Option<Rc<Earlier>>,
+    ) -> Self {
         Self {
+            earlier,
             handle: handle.clone(),
             file: file.clone(),
             page_size_bytes,
@@ -80,7 +90,7 @@ impl<F: File> PageStream<F> {
         self.next_page
     }
 
-    /// Bytes handed to the storage so far.
+    /// Bytes written so far, or found to be there.
     pub(super) fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
@@ -126,6 +136,9 @@ impl<F: File> PageStream<F> {
         for _ in 0..WRITES_IN_FLIGHT {
             all.push(self.permits.acquire().await);
         }
+        if let Some(earlier) = &self.earlier {
+            earlier.finish(page_offset(self.next_page, self.page_size_bytes));
+        }
         self.check()
     }
 
@@ -140,10 +153,15 @@ impl<F: File> PageStream<F> {
         let offset = page_offset(first_page, self.page_size_bytes);
         self.written_bytes += bytes.len() as u64;
         let (file, failure) = (self.file.clone(), Rc::clone(&self.failure));
+        let earlier = self.earlier.clone();
         self.handle.spawn(async move {
-            let written = file
-                .write(offset, Rc::new(bytes), Persistence::Volatile)
-                .await;
+            let written = match earlier {
+                Some(earlier) => earlier.write(&file, offset, bytes).await,
+                None => {
+                    let bytes = Rc::new(bytes);
+                    file.write(offset, bytes, Persistence::Volatile).await
+                }
+            };
             if let Err(error) = written {
                 failure.borrow_mut().get_or_insert(error);
             }

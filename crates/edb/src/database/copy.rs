@@ -211,7 +211,11 @@ impl<D: Directory> Database<D> {
     }
 }
 
-async fn copy_file<D: Directory>(from: &D::File, to: &D, name: &str) -> Result<(), IoError> {
+pub(super) async fn copy_file<D: Directory>(
+    from: &D::File,
+    to: &D,
+    name: &str,
+) -> Result<(), IoError> {
     let size_bytes = from.size_bytes().await?;
     let file = to.create(name).await?;
     let mut offset = 0;

@@ -2,7 +2,7 @@
 //!
 //! - [`Database`] creates, opens and closes; [`Database::begin`] starts transactions.
 //! - [`create`] makes a new file, [`open`] brings an existing one back, with recovery if need be.
-//! - [`backup`] reads all of an open database, [`copy`] keeps what was read.
+//! - [`backup`] reads all of an open database, [`copy`] keeps what was read, [`restore`] puts it back.
 //! - [`growth`] makes the file larger. [`images`] logs pages before they are overwritten.
 //! - [`read_back`] compares the headers and the checkpoint with what was written.
 //! - [`versions`] reads every page to know its version; [`scan`] verifies them in the background.
@@ -15,12 +15,14 @@ mod images;
 mod open;
 mod parts;
 mod read_back;
+mod restore;
 mod scan;
 mod statistics;
 mod versions;
 
 pub use backup::{BackupPass, BackupReads};
 pub use copy::{CopyCheck, DatabaseCopy};
+pub use restore::{ClosedCopy, RestoreError, Restored};
 pub use statistics::EngineStatistics;
 pub use versions::Rebuilt;
 

@@ -18,7 +18,7 @@ mod witnessed;
 pub use device_watch::DeviceWatch;
 pub use places::{OpenedPlace, Places, io_driver, wall_clock};
 pub use schedule::{PlannedSearch, PlannedTests, PlannedWork};
-pub use target_run::{Begun, TargetRun};
+pub use target_run::{Afterwards, Begun, TargetRun, Unfinished};
 pub use witnessed::{Witnessed, refusal as witness_refusal};
 
 use std::path::PathBuf;

@@ -17,6 +17,11 @@ const ASSUMED_BYTES_PER_S: f64 = 100.0 * 1_048_576.0;
 pub struct PlannedWork {
     /// Bytes to be written before the load; 0 if the databases are there.
     pub build_bytes: u64,
+    /// Bytes of the copies that are put in the places of the databases first.
+    pub restored_bytes: u64,
+    /// How far the build is with which the run goes on, such as `1 of 2 databases built`; `None` when it
+    /// builds all of them.
+    pub resumed_build: Option<String>,
     /// Whether the run ends when the databases are built.
     pub build_only: bool,
     /// What is tried before the measured phase to find the load.
@@ -121,7 +126,15 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
             add(name, &what, seconds(bytes), seconds(bytes));
         }
     };
-    bytes_line(&mut add, "build", "write", work.build_bytes);
+    bytes_line(&mut add, "restore", "copy", work.restored_bytes);
+    if let Some(built) = &work.resumed_build {
+        add("interrupted build", &format!("goes on, {built}"), 0.0, 0.0);
+    }
+    let verb = match work.resumed_build {
+        Some(_) => "write, or read where it is there",
+        None => "write",
+    };
+    bytes_line(&mut add, "build", verb, work.build_bytes);
     if !work.build_only && work.is_loaded() {
         let length = run.warm_up.on_storage();
         let most = longest_warm_up(run, work);
@@ -164,7 +177,8 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
     }
     let (from, to) = (duration(shortest_s.round()), duration(longest_s.round()));
     let handled_bytes = work.tests.backup_bytes + work.tests.replayed_bytes;
-    let condition = match work.build_bytes + work.verified_bytes + handled_bytes {
+    let written_bytes = work.build_bytes + work.restored_bytes;
+    let condition = match written_bytes + work.verified_bytes + handled_bytes {
         0 => "",
         _ => " if the storage writes and reads 100 MiB/s",
     };

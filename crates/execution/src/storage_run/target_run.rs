@@ -27,6 +27,8 @@ pub struct TargetRun {
     targets: Targets,
     /// Where copies of the databases will go.
     copies: Option<Layout>,
+    /// The copies that are to be restored.
+    sources: Option<Claim>,
 }
 
 /// Where a run works.
@@ -44,6 +46,8 @@ pub struct Begun<'a> {
     pub places: Places,
     /// Where copies of them go, if a backup makes some.
     pub copies: Option<Places>,
+    /// Where the copies are that come in their places, if some do.
+    pub sources: Option<Places>,
     /// What is known before the run.
     pub base: RunResult,
     /// Samples the counters of the host and its devices.
@@ -54,6 +58,23 @@ pub struct Begun<'a> {
     pub witness: Option<Sender>,
     /// Is notified of all that happens.
     pub listener: &'a mut dyn RunListener,
+}
+
+/// What is known of the databases when a run has ended.
+pub struct Afterwards<'a> {
+    /// How databases that are kept after an error can be looked at.
+    pub examined_by: &'a str,
+    /// What was left unfinished.
+    pub unfinished: &'a dyn Fn() -> Option<Unfinished>,
+}
+
+/// What was interrupted before all databases were complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// Their build, which can go on.
+    Build,
+    /// Putting copies in their places, which must be done again.
+    Restore,
 }
 
 impl TargetRun {
@@ -84,6 +105,15 @@ impl TargetRun {
         if let Some(copies) = &copies {
             base::refuse_on_target(&request.output, copies)?;
         }
+        let sources = match &options.restore {
+            Some(path) => {
+                let mut notify = |text: &str| options.notify(text);
+                let sources = storage::survey_sources(path, profile, &layout, &mut notify)?;
+                base::refuse_on_target(&request.output, &sources)?;
+                Some(Claim::reuse(sources, profile.workload())?)
+            }
+            None => None,
+        };
         results::check(&request.output)?;
         let targets = match options.reuse {
             true => {
@@ -97,6 +127,7 @@ impl TargetRun {
             options: options.clone(),
             targets,
             copies,
+            sources,
         })
     }
 
@@ -130,8 +161,13 @@ impl TargetRun {
         }
     }
 
-    /// Takes the targets, runs, writes the results and gives the targets back. `examined_by` says
-    /// how databases that are kept after an error can be looked at.
+    /// The copies that are to be restored.
+    #[must_use]
+    pub fn sources(&self) -> Option<&Claim> {
+        self.sources.as_ref()
+    }
+
+    /// Takes the targets, runs, writes the results and gives the targets back.
     ///
     /// # Errors
     /// When the storage cannot be prepared or the results cannot be written.
@@ -140,7 +176,7 @@ impl TargetRun {
         profile: &dyn Profile,
         observer: Box<dyn Observer>,
         stop: &StopRequest,
-        examined_by: &str,
+        afterwards: &Afterwards<'_>,
         run: impl FnOnce(Begun<'_>) -> RunResult,
     ) -> Result<Outcome, Error> {
         let io_driver = io_driver(profile.run().io_driver)?;
@@ -194,6 +230,10 @@ impl TargetRun {
         let mut result = run(Begun {
             places: Places::of(&claim, !options.reuse),
             copies: copies.as_ref().map(|copies| Places::of(copies, true)),
+            sources: self
+                .sources
+                .as_ref()
+                .map(|sources| Places::of(sources, false)),
             base: begun,
             monitor,
             stop: stop.clone(),
@@ -204,7 +244,7 @@ impl TargetRun {
         watch.finish(&mut result);
         conclude(&mut result, profile);
         let (mut observer, recorded) = recorder.finish(&mut result);
-        let kept = release(&options, claim, &result, examined_by, &mut *observer);
+        let kept = release(&options, claim, &result, afterwards, &mut *observer);
         let copies = copies.map(|claim| release_copies(&options, claim, &result, &mut *observer));
         let kept = match copies {
             Some(copies) => kept.and_then(|kept| Ok(format!("{kept} {}", copies?))),
@@ -215,25 +255,36 @@ impl TargetRun {
 }
 
 /// Gives the targets back, and says in a sentence whether the databases are still there. They stay
-/// when they were to be kept, when an earlier run kept them, and when something went wrong.
+/// when they were to be kept, when an earlier run kept them, when something went wrong, and when their build
+/// was interrupted: it can go on.
 fn release(
     options: &RunOptions,
     claim: Claim,
     result: &RunResult,
-    examined_by: &str,
+    afterwards: &Afterwards<'_>,
     observer: &mut dyn Observer,
 ) -> Result<String, Error> {
     let went_wrong = result.verdict == Verdict::Error;
     let interrupted = result.verdict == Verdict::Interrupted;
     let built = options.build_only && !interrupted;
+    let unfinished = (interrupted || went_wrong).then(afterwards.unfinished);
+    let unfinished = unfinished.flatten();
     let places = places(claim.layout());
-    if options.keep || options.reuse || built || went_wrong {
-        let next = match (went_wrong, interrupted && !options.reuse) {
-            (true, _) => {
-                format!("once the cause is fixed, --reuse recovers them; {examined_by}")
+    if options.keep || options.reuse || built || went_wrong || unfinished.is_some() {
+        let fixed = if went_wrong {
+            "once the cause is fixed, "
+        } else {
+            ""
+        };
+        let next = match unfinished {
+            Some(Unfinished::Restore) => {
+                format!("{fixed}restore them again with --restore; in part they are of no use")
             }
-            (false, true) => "--reuse completes their build and runs on them".to_owned(),
-            (false, false) => "run on them again with --reuse".to_owned(),
+            Some(Unfinished::Build) => format!("{fixed}the same command goes on with their build"),
+            None if went_wrong => {
+                format!("{fixed}--reuse recovers them; {}", afterwards.examined_by)
+            }
+            None => "run on them again with --reuse".to_owned(),
         };
         return Ok(format!("Databases kept in {places}: {next}."));
     }

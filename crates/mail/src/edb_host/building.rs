@@ -3,27 +3,28 @@
 use super::{EdbHost, file_name, is_beside_database};
 use crate::schema::{self, BuiltRows};
 use crate::state_file::Condition;
-use edb::bulk::{BuildError, BuildPlan};
+use edb::bulk::{self, BuildError, BuildPlan};
 use edb::format::database_header::Signature;
 use edb::verification::StoredVersions;
-use runtime::{Directory, File};
+use runtime::{Directory, File, IoFailure};
 use std::future::Future;
 use std::pin::pin;
 use std::task::Poll;
-use workload::controller::host::Progress;
+use workload::controller::host::{OnFound, Progress};
 use workload::failure::{Failure, FailureKind};
 
 impl<D: Directory> EdbHost<D> {
-    /// Removes what an earlier, unfinished use of the directories has left.
-    async fn clear(&self, database: usize) -> Result<(), Failure> {
+    /// Removes what an earlier, unfinished use of the directories has left; the database file itself unless
+    /// it is `kept`.
+    pub(super) async fn clear(&self, database: usize, kept: bool) -> Result<(), Failure> {
         let place = self.place(database);
         let failure = |error| Failure::of_io(&error, "removing an unfinished database");
         for directory in [&place.data, &place.log] {
             for name in directory.list().await.map_err(failure)? {
                 let is_log = name.starts_with(edb::database::LOG_PREFIX);
-                let is_ours = name == file_name(database)
-                    || is_beside_database(&name) && name.starts_with(&file_name(database));
-                if is_log || is_ours {
+                let is_file = name == file_name(database) && !kept;
+                let is_beside = is_beside_database(&name) && name.starts_with(&file_name(database));
+                if is_log || is_file || is_beside {
                     directory.remove(&name).await.map_err(failure)?;
                 }
             }
@@ -32,7 +33,8 @@ impl<D: Directory> EdbHost<D> {
         Ok(())
     }
 
-    pub(super) async fn rebuild(
+    /// Builds a database in empty directories.
+    pub(super) async fn build_new(
         &self,
         database: usize,
         progress: Progress,
@@ -41,12 +43,73 @@ impl<D: Directory> EdbHost<D> {
         self.new_state(Condition::Building)
             .write(&place.data)
             .await?;
-        self.clear(database).await?;
-        let name = file_name(database);
-        let file = place.data.create(&name).await;
+        self.clear(database, false).await?;
+        let file = place.data.create(&file_name(database)).await;
         let file = file.map_err(|error| Failure::of_io(&error, "creating a database"))?;
+        self.fill(database, &file, progress, None).await
+    }
+
+    /// Goes on with a build that was interrupted. `found` hears how much of it was there.
+    pub(super) async fn go_on_building(
+        &self,
+        database: usize,
+        progress: Progress,
+        found: OnFound,
+    ) -> Result<u64, Failure> {
+        let file = match self.place(database).data.open(&file_name(database)).await {
+            Err(error) if error.failure == IoFailure::NotFound => {
+                return self.build_new(database, progress).await;
+            }
+            file => file.map_err(|error| Failure::of_io(&error, "opening a database"))?,
+        };
+        self.clear(database, true).await?;
+        self.fill(database, &file, progress, Some(found)).await
+    }
+
+    /// Fills a database file, over what is there if somebody wants to know how much that is, and says that
+    /// the database is complete.
+    async fn fill(
+        &self,
+        database: usize,
+        file: &D::File,
+        progress: Progress,
+        found: Option<OnFound>,
+    ) -> Result<u64, Failure> {
+        let build = self.build_plan(database);
+        let maker = self.plan.item_maker(database, self.plan.built_rows);
+        let mut rows = BuiltRows::new(maker, self.plan.built_rows);
+        let stopped = std::cell::Cell::new(false);
+        let report = |bytes| stopped.set(!progress(bytes));
+        let building = async {
+            match found {
+                Some(found) => {
+                    let found = move |bytes| found(bytes);
+                    bulk::go_on(&self.handle, file, &build, &mut rows, found, report).await
+                }
+                None => bulk::build(&self.handle, file, &build, &mut rows, report).await,
+            }
+        };
+        let built = until(building, || stopped.get()).await.ok_or_else(|| {
+            Failure::new(
+                FailureKind::Stopped,
+                file.name(),
+                "building a database",
+                "the build was stopped before its end",
+            )
+        })?;
+        let report = built.map_err(|error| build_failure(&error, &file.name()))?;
+        let (data, name) = (&self.place(database).data, file_name(database));
+        let stored = StoredVersions::write(data, &name, &report.header, &report.versions);
+        stored
+            .await
+            .map_err(|error| Failure::of_io(&error, "storing the page versions"))?;
+        self.new_state(Condition::Ready).write(data).await?;
+        Ok(report.file_size_bytes)
+    }
+
+    fn build_plan(&self, database: usize) -> BuildPlan {
         let item = &self.plan.profile.mail.item;
-        let build = BuildPlan {
+        BuildPlan {
             page_size_bytes: self.plan.profile.engine.page_size.bytes() as usize,
             extension_pages: self.plan.profile.engine.extension_pages,
             table: schema::definition(
@@ -58,27 +121,7 @@ impl<D: Directory> EdbHost<D> {
                 random: self.plan.database_seed(database) as u32,
                 ..Signature::default()
             },
-        };
-        let maker = self.plan.item_maker(database, self.plan.built_rows);
-        let mut rows = BuiltRows::new(maker, self.plan.built_rows);
-        let stopped = std::cell::Cell::new(false);
-        let report = |bytes| stopped.set(!progress(bytes));
-        let building = edb::bulk::build(&self.handle, &file, &build, &mut rows, report);
-        let built = until(building, || stopped.get()).await.ok_or_else(|| {
-            Failure::new(
-                FailureKind::Stopped,
-                file.name(),
-                "building a database",
-                "the build was stopped before its end",
-            )
-        })?;
-        let report = built.map_err(|error| build_failure(&error, &file.name()))?;
-        let stored = StoredVersions::write(&place.data, &name, &report.header, &report.versions);
-        stored
-            .await
-            .map_err(|error| Failure::of_io(&error, "storing the page versions"))?;
-        self.new_state(Condition::Ready).write(&place.data).await?;
-        Ok(report.file_size_bytes)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{EdbHost, engine_settings, file_name};
 use crate::edb_store::EdbStore;
 use crate::session::MailDatabase;
-use crate::state_file::DatabaseState;
+use crate::state_file::{Condition, DatabaseState};
 use config::ByteSize;
 use edb::check::{CheckError, check};
 use edb::database::{BackupReads, DatabaseCopy};
@@ -65,23 +65,35 @@ impl<D: Directory> EdbHost<D> {
         })
     }
 
-    /// As [`workload::controller::host::DatabaseHost::complete_copy`]. The copy gets the state of the
-    /// database, too, so that a run can go on it.
+    /// As [`workload::controller::host::DatabaseHost::complete_copy`].
     pub(super) async fn complete(&self, database: usize, open: &Open<D>) -> Result<(), Failure> {
         let Some(mut copy) = self.copied.borrow_mut().remove(&database) else {
             return Ok(());
         };
         let completed = open.store().database().complete_copy(&mut copy).await;
         completed.map_err(|error| Failure::of_engine(&error, &copy.name(), BACKING_UP))?;
-        let state = DatabaseState::read(&self.place(database).data).await?;
-        if let (Some(state), Some(places)) = (state, self.copies.get(&database)) {
-            state.write(&places.data).await?;
-        }
+        self.mark_copy(database, Condition::Copying).await?;
         self.copied.borrow_mut().insert(database, copy);
         Ok(())
     }
 
-    /// As [`workload::controller::host::DatabaseHost::check_copy`].
+    /// Gives a copy the state of its database in this condition.
+    async fn mark_copy(&self, database: usize, condition: Condition) -> Result<(), Failure> {
+        let state = match self.copies.get(&database) {
+            Some(places) if condition != Condition::Copying => {
+                DatabaseState::read(&places.data).await?
+            }
+            _ => DatabaseState::read(&self.place(database).data).await?,
+        };
+        if let (Some(state), Some(places)) = (state, self.copies.get(&database)) {
+            let state = DatabaseState { condition, ..state };
+            state.write(&places.data).await?;
+        }
+        Ok(())
+    }
+
+    /// As [`workload::controller::host::DatabaseHost::check_copy`]. A copy that is as it must be gets the
+    /// state of its database, so that a run can go on it and it can be restored.
     pub(super) async fn check_one_copy(
         &self,
         database: usize,
@@ -118,6 +130,12 @@ impl<D: Directory> EdbHost<D> {
             report.failures.push(failure);
         }
         note_damage(&mut report);
+        let is_good = report.problem.is_empty()
+            && report.wrong_pages + report.different_pages + report.findings == 0;
+        if is_good && let Err(failure) = self.mark_copy(database, Condition::InUse).await {
+            report.problem = sentence(format!("The copy cannot be marked as complete: {failure}"));
+            report.failures.push(failure);
+        }
         Some(report)
     }
 

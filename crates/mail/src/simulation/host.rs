@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::host::{
-    BuiltDatabase, DatabaseHost, OnStep, OpenedDatabase, Progress, VerifyReport,
+    BuiltDatabase, DatabaseHost, OnFound, OnStep, OpenedDatabase, Progress, VerifyReport,
 };
 use workload::failure::Failure;
 
@@ -58,6 +58,7 @@ impl<D: Directory> DatabaseHost for SimulatedHost<D> {
         database: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
+        _: OnFound,
     ) -> Result<BuiltDatabase, Failure> {
         let extension = self.plan.profile.engine.extension_pages;
         let (_, last_page) = Shape::built(self.geometry, self.plan.built_rows, extension);
@@ -67,10 +68,7 @@ impl<D: Directory> DatabaseHost for SimulatedHost<D> {
         let laid = directory.lay_out(&file_name(database), bytes).await;
         laid.map_err(|error| Failure::of_io(&error, "laying out a database"))?;
         progress(bytes);
-        Ok(BuiltDatabase {
-            size_bytes: bytes,
-            note: String::new(),
-        })
+        Ok(BuiltDatabase { size_bytes: bytes })
     }
 
     async fn open(

@@ -78,7 +78,8 @@ fn reason(driver: &DriverInUse) -> String {
 fn condition(kept: &Kept) -> &'static str {
     match kept.state.as_ref().map(|state| state.condition) {
         None => "; not built yet, will be built",
-        Some(Condition::Building) => "; its build was interrupted, will be rebuilt",
+        Some(Condition::Building) => "; its build was interrupted, will go on",
+        Some(Condition::Copying) => "; incomplete, restored in part",
         Some(Condition::InUse) => "; a run on it was interrupted, will be recovered",
         Some(Condition::Ready) => "; kept, complete",
     }

@@ -57,8 +57,7 @@ pub fn all(claim: &Claim, driver: IoDriverChoice) -> Result<Vec<Kept>, Error> {
 
 /// The seed that kept databases were built with, whatever the profile says. Refuses databases that
 /// are not whole or not those of the plan, before anything is done to them.
-pub fn seed(claim: &Claim, plan: &MailPlan) -> Result<u64, Error> {
-    let kept = all(claim, plan.profile.run.io_driver)?;
+pub fn seed(claim: &Claim, kept: &[Kept], plan: &MailPlan) -> Result<u64, Error> {
     let layout = claim.layout();
     let marked = layout.built_seed();
     let recorded = || kept.iter().find_map(|kept| Some(kept.state.as_ref()?.seed));
@@ -87,6 +86,15 @@ fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Error> {
             "Bring it back, or remove the kept databases and rebuild them.",
         ));
     };
+    if state.condition == Condition::Copying {
+        return Err(Error::environment(
+            format!(
+                "The database {data}/{file} is incomplete: it was being copied there, and that was \
+                 interrupted or the copy was found damaged."
+            ),
+            "Restore it with --restore DIR, or remove the kept databases and rebuild them.",
+        ));
+    }
     if state.condition != Condition::Building && !kept.has_file {
         return Err(Error::environment(
             format!("The database {data}/{file} is missing; only its {STATE_FILE} is there."),

@@ -3,17 +3,19 @@
 
 mod audit;
 mod describe;
+mod interrupted_build;
 mod kept;
+mod restored;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use execution::storage_run::{
-    Begun, OpenedPlace, Places, PlannedSearch, PlannedTests, PlannedWork, RunRequest, StorageRun,
-    TargetRun, own, wall_clock,
+    Afterwards, Begun, OpenedPlace, Places, PlannedSearch, PlannedTests, PlannedWork, RunRequest,
+    StorageRun, TargetRun, own, wall_clock,
 };
 use execution::{Error, Observer, Outcome, RunOptions};
-use measure::result::TestKind;
+use measure::result::{ResumedBuild, TestKind};
 use runtime::{AnyDirectory, Runtime};
 use storage::Claim;
 use witness::Sender;
@@ -25,18 +27,24 @@ use workload::progress::StopRequest;
 use crate::edb_host::{DatabaseDirectories, EdbHost};
 use crate::plan::MailPlan;
 use crate::profile::MailProfile;
+use kept::Kept;
 
 /// A run on databases of the mail engine that can begin.
 struct MailRun {
     targets: TargetRun,
     profile: MailProfile,
     plan: MailPlan,
+    /// The build with which it goes on.
+    resumed: Option<ResumedBuild>,
+    /// Bytes of the copies that are restored first.
+    restored_bytes: u64,
 }
 
 /// How databases that are kept after an error can be looked at.
 const EXAMINED_BY: &str = "'proofload edb check' examines closed ones";
 
 pub use audit::audit;
+pub use interrupted_build::is_left_on;
 
 /// Checks everything that a run needs. Writes nothing.
 ///
@@ -50,8 +58,21 @@ pub fn prepare(
     refuse_options(options, own(profile)?)?;
     let targets = TargetRun::prepare(request, options, profile)?;
     let profile: &MailProfile = own(profile)?;
+    let restored_bytes = match targets.sources() {
+        Some(sources) => restored::check(sources, profile)?,
+        None => 0,
+    };
+    // What lies on the targets is of no interest where copies come in its place.
+    let databases = targets.sources().or(targets.kept());
+    let kept = match databases {
+        Some(claim) => kept::all(claim, profile.run.io_driver)?,
+        None => Vec::new(),
+    };
+    let plan = plan(options, profile, databases.map(|claim| (claim, &*kept)))?;
     Ok(Box::new(MailRun {
-        plan: plan(options, profile, targets.kept())?,
+        resumed: interrupted_build::resumed(&kept),
+        restored_bytes,
+        plan,
         profile: profile.clone(),
         targets,
     }))
@@ -81,7 +102,7 @@ fn refuse_options(options: &RunOptions, profile: &MailProfile) -> Result<(), Err
 fn plan(
     options: &RunOptions,
     profile: &MailProfile,
-    kept: Option<&Claim>,
+    kept: Option<(&Claim, &[Kept])>,
 ) -> Result<MailPlan, Error> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut plan = MailPlan::new(profile, processors);
@@ -92,8 +113,10 @@ fn plan(
     if let (Some(backup), Some(path)) = (&mut plan.run.tests.backup, &options.backup_to) {
         backup.copied_to = path.display().to_string();
     }
-    if let Some(claim) = kept {
-        plan.data_seed = kept::seed(claim, &plan)?;
+    let restored_from = options.restore.as_ref();
+    plan.run.restored_from = restored_from.map(|path| path.display().to_string());
+    if let Some((claim, kept)) = kept {
+        plan.data_seed = kept::seed(claim, kept, &plan)?;
     }
     Ok(plan)
 }
@@ -124,15 +147,17 @@ impl StorageRun for MailRun {
 
     fn work(&self) -> Result<PlannedWork, Error> {
         let mail = &self.profile.mail;
-        let kept = match self.targets.kept() {
-            Some(claim) => kept::all(claim, self.profile.run.io_driver)?,
-            None => Vec::new(),
+        let ready = match (&self.resumed, self.targets.kept()) {
+            (Some(build), _) => build.complete_databases,
+            (None, Some(_)) => u64::from(mail.databases),
+            (None, None) => 0,
         };
-        let ready = kept.iter().filter(|one| one.is_built()).count() as u64;
         let all_bytes = u64::from(mail.databases) * mail.database_bytes();
         let verifies = self.profile.run.verify_after_run;
         Ok(PlannedWork {
             build_bytes: (u64::from(mail.databases) - ready) * mail.database_bytes(),
+            restored_bytes: self.restored_bytes,
+            resumed_build: self.resumed.as_ref().map(interrupted_build::describe),
             build_only: self.plan.run.build_only,
             search: PlannedSearch::of(&self.plan.run),
             verification: "verification",
@@ -152,46 +177,84 @@ impl StorageRun for MailRun {
             targets,
             profile,
             plan,
+            resumed,
+            ..
         } = *self;
-        targets.run(&profile, observer, &stop, EXAMINED_BY, |begun| {
-            run(plan, begun)
+        let (on, name) = (targets.options().on.clone(), targets.request().name.clone());
+        let afterwards = Afterwards {
+            examined_by: EXAMINED_BY,
+            unfinished: &|| interrupted_build::unfinished_on(&on, &name),
+        };
+        targets.run(&profile, observer, &stop, &afterwards, |begun| {
+            run(plan, resumed, begun)
         })
     }
 }
 
 /// Runs a plan to its end, one thread per CPU.
-fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
+fn run(
+    plan: MailPlan,
+    resumed: Option<ResumedBuild>,
+    begun: Begun<'_>,
+) -> measure::result::RunResult {
     let Begun {
         places,
         copies,
+        sources,
         mut base,
         monitor,
         stop,
         witness,
         listener,
     } = begun;
+    if let Some(build) = &resumed {
+        let built = interrupted_build::describe(build);
+        listener.note(&format!(
+            "going on with a build that was interrupted: {built}; what is there of the others is read \
+             and compared"
+        ));
+    }
+    base.resumed_build = resumed;
     let run = plan.run.clone();
     let plan = Arc::new(plan);
     if !run.build_only {
         base.tests = plan.profile.tests();
     }
-    let make = move |shard| host(shard, &plan, (&places, copies.as_ref()), witness.clone());
+    let all = AllPlaces {
+        databases: places,
+        copies,
+        sources,
+    };
+    let make = move |shard| host(shard, &plan, &all, witness.clone());
     run_on_threads(run, base, Some(monitor), stop, listener, make)
+}
+
+/// The places of the databases, of the copies that are made of them, and of those that are restored.
+struct AllPlaces {
+    databases: Places,
+    copies: Option<Places>,
+    sources: Option<Places>,
 }
 
 /// The runtime and the databases of one shard.
 fn host(
     shard: usize,
     plan: &Arc<MailPlan>,
-    (places, copies): (&Places, Option<&Places>),
+    places: &AllPlaces,
     witness: Option<Sender>,
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
     let runtime = wall_clock(plan.run.run.io_driver)?;
     let databases = &plan.run.shards[shard];
-    let directories = open_all(&runtime, places, databases)?;
-    let copies = copies.map(|copies| open_all(&runtime, copies, databases));
+    let open_some = |places: &Option<Places>| {
+        let opened = places
+            .as_ref()
+            .map(|places| open_all(&runtime, places, databases));
+        opened.transpose().map(Option::unwrap_or_default)
+    };
+    let directories = open_all(&runtime, &places.databases, databases)?;
+    let (copies, sources) = (open_some(&places.copies)?, open_some(&places.sources)?);
     let host = EdbHost::new(runtime.handle(), Arc::clone(plan), directories);
-    let host = host.copying_to(copies.transpose()?.unwrap_or_default());
+    let host = host.copying_to(copies).restoring_from(sources);
     let host = host.notifying(witness.map(audit::reporting_to));
     Ok((runtime, host))
 }

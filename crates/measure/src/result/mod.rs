@@ -11,6 +11,7 @@
 //!   with `complete` false.
 
 mod array;
+mod building;
 mod cause;
 mod check;
 mod event;
@@ -28,6 +29,7 @@ mod tuning;
 mod witness;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
+pub use building::{GoneOnDatabase, RestoreResult, RestoredDatabase, ResumedBuild};
 pub use cause::{Cause, CauseId};
 pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};
@@ -125,6 +127,14 @@ pub struct RunResult {
     pub errors: Vec<ErrorRecord>,
     /// All errors, by database and class, but for those that [say nothing of data](ErrorKind::is_of_data).
     pub error_counts: Vec<ErrorCount>,
+    /// The build of the databases, where it went on with what an interrupted one had left; left out
+    /// otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_build: Option<ResumedBuild>,
+    /// The copies that were put in the places of the databases before the run; left out when there were
+    /// none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restore: Option<RestoreResult>,
     /// The backup of the databases; null when none was asked for or begun.
     pub backup: Option<BackupResult>,
     /// The soft recovery of the databases; null when none was asked for or begun.

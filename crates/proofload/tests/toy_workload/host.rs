@@ -6,8 +6,8 @@ use std::rc::Rc;
 use measure::sample::Recorder;
 use runtime::{Directory, File, Handle, IoCause, IoDirection, IoEvent, IoObserver};
 use workload::controller::host::{
-    BuiltDatabase, DatabaseHost, DatabaseStatistics, LoadedDatabase, OnStep, OpenedDatabase,
-    Progress, VerifyReport,
+    BuiltDatabase, DatabaseHost, DatabaseStatistics, LoadedDatabase, OnFound, OnStep,
+    OpenedDatabase, Progress, VerifyReport,
 };
 use workload::failure::Failure;
 use workload::random::SeededRng;
@@ -77,13 +77,13 @@ impl<D: Directory> DatabaseHost for ToyHost<D> {
         _: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
+        _: OnFound,
     ) -> Result<BuiltDatabase, Failure> {
         let laid = self.directory.lay_out(FILE, self.size).await;
         laid.map_err(|error| Failure::of_io(&error, "laying out the file"))?;
         progress(self.size);
         Ok(BuiltDatabase {
             size_bytes: self.size,
-            note: String::new(),
         })
     }
 

@@ -12,7 +12,9 @@ use config::{ByteSize, ConfigError, Format, Layers, settings, within};
 #[cfg(feature = "host")]
 use execution::RunnableWorkload;
 #[cfg(feature = "host")]
-use execution::storage_run::{PlannedWork, RunRequest, StorageRun, TargetRun, own, wall_clock};
+use execution::storage_run::{
+    Afterwards, PlannedWork, RunRequest, StorageRun, TargetRun, own, wall_clock,
+};
 use measure::display::number::in_column;
 use measure::display::{
     Advice, AdviceId, Better, Cell, Column, Contribution, LoadWords, Medium, Part, ResultMetric,
@@ -132,7 +134,11 @@ impl StorageRun for ToyRun {
         let Self { targets, profile } = *self;
         let (plan, size) = (profile.plan(), profile.toy.size.bytes());
         let driver = plan.run.io_driver;
-        targets.run(&profile, observer, &stop, "'od' shows them", |begun| {
+        let afterwards = Afterwards {
+            examined_by: "'od' shows them",
+            unfinished: &|| None,
+        };
+        targets.run(&profile, observer, &stop, &afterwards, |begun| {
             let (places, monitor) = (begun.places, Some(begun.monitor));
             let make = move |shard| {
                 let runtime = wall_clock(driver)?;
@@ -288,6 +294,7 @@ impl ToyProfile {
             database_bytes: self.toy.size.bytes(),
             page_bytes: BLOCK_BYTES,
             reuse: false,
+            restored_from: None,
             build_only: false,
             warm_up: self.warm_up_in_prediction(),
             steady_by: SteadyBy::Rate,

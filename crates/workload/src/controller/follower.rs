@@ -131,7 +131,8 @@ pub async fn follow<D: ShardTasks>(shard: Rc<D>) {
         shard.look_after();
         if matches!(
             stage,
-            Stage::Build
+            Stage::Restore
+                | Stage::Build
                 | Stage::Open
                 | Stage::Close
                 | Stage::Verify

@@ -12,6 +12,9 @@ use std::rc::Rc;
 /// [`crate::failure::FailureKind::Stopped`].
 pub type Progress = Rc<dyn Fn(u64) -> bool>;
 
+/// Called with the bytes that an interrupted build had left of a database, when its build goes on.
+pub type OnFound = Rc<dyn Fn(u64)>;
+
 /// Called with what is being done, in words.
 pub type OnStep = Rc<dyn Fn(&str)>;
 
@@ -27,8 +30,6 @@ pub struct OpenedDatabase<D> {
 pub struct BuiltDatabase {
     /// Size of its file in bytes.
     pub size_bytes: u64,
-    /// A sentence about what an earlier build had left; empty when there is nothing to say.
-    pub note: String,
 }
 
 /// What reading a closed database back has come to.
@@ -77,6 +78,19 @@ impl VerifyReport {
     pub fn errors(&self) -> u64 {
         self.findings.len() as u64 + self.unlisted.values().sum::<u64>()
     }
+}
+
+/// What putting the copy of a database in its place has come to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RestoreReport {
+    /// Pages copied and verified.
+    pub pages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Log files that were copied along.
+    pub log_files: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
 }
 
 /// What the backup of an open database has come to.
@@ -195,7 +209,7 @@ pub trait DatabaseHost: 'static {
     type Database: LoadedDatabase;
 
     /// Makes sure that the database is there and complete. `progress` hears only of a database that
-    /// has to be built.
+    /// has to be built, `found` of one whose build had been interrupted.
     ///
     /// # Errors
     /// The failure that ends the run.
@@ -204,7 +218,20 @@ pub trait DatabaseHost: 'static {
         database: usize,
         observer: Rc<dyn IoObserver>,
         progress: Progress,
+        found: OnFound,
     ) -> Result<BuiltDatabase, Failure>;
+
+    /// Puts its copy in the place of the database. `progress` hears the bytes.
+    ///
+    /// # Errors
+    /// The failure that ends the run. The database then says that it is not complete.
+    async fn restore(
+        &self,
+        _database: usize,
+        _progress: Progress,
+    ) -> Result<RestoreReport, Failure> {
+        Err(Failure::unsupported("restoring a database"))
+    }
 
     /// Opens the database, and recovers it when it was not closed. Its operations are counted into
     /// `recorder`; `doing` hears of what takes time.

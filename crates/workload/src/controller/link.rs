@@ -3,7 +3,7 @@
 //! Nobody waits on it: the shards look for orders and the run controller for reports every ten
 //! milliseconds. So it works the same between threads and within one runtime on the virtual clock.
 
-use super::host::{BackupReport, CopyReport, ReplayReport, VerifyReport};
+use super::host::{BackupReport, CopyReport, ReplayReport, RestoreReport, VerifyReport};
 use super::hung::HungReport;
 use super::pending_errors::PendingError;
 use crate::failure::Failure;
@@ -21,6 +21,8 @@ pub const POLL_NS: u64 = 10_000_000;
 /// The command to a shard. Every shard gets the same stages in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// Put copies of the databases in their places.
+    Restore,
     /// Build the databases that are not there.
     Build,
     /// Open the databases, and recover them when needed.
@@ -211,6 +213,20 @@ pub enum ShardMessage {
         database: usize,
         /// What was read and found.
         report: VerifyReport,
+    },
+    /// The build of a database that had been interrupted goes on.
+    BuildGoesOn {
+        /// The database, by its number in the run.
+        database: usize,
+        /// Bytes of it that were there.
+        found_bytes: u64,
+    },
+    /// A copy was put in the place of a database.
+    Restored {
+        /// The database, by its number in the run.
+        database: usize,
+        /// What was copied.
+        report: RestoreReport,
     },
     /// What the backup of a database has read.
     BackedUp {

@@ -10,8 +10,8 @@ use measure::display::number::{bounded, count, percent};
 use measure::display::tuning_outcome;
 use measure::metric::{Stream, Unit};
 use measure::result::{
-    BackupResult, Check, CheckId, ErrorCount, IntegrityClass, RecoveryResult, RunResult, Verdict,
-    VerificationResult, VerifiedDatabase,
+    BackupResult, Check, CheckId, ErrorCount, GoneOnDatabase, IntegrityClass, RecoveryResult,
+    RestoreResult, RunResult, Verdict, VerificationResult, VerifiedDatabase,
 };
 use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};
@@ -129,6 +129,21 @@ impl Account {
         let verification = self.verification.get_or_insert_default();
         verification.databases.push(database);
         verification.databases.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// Notes that the build of a database went on.
+    pub fn build_goes_on(&mut self, database: GoneOnDatabase) {
+        let build = self.base.resumed_build.get_or_insert_default();
+        build.gone_on.push(database);
+        build.gone_on.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// What was restored so far, begun when nothing was there yet.
+    pub fn restore_mut(&mut self, from: &str) -> &mut RestoreResult {
+        self.base.restore.get_or_insert_with(|| RestoreResult {
+            from: from.to_owned(),
+            ..RestoreResult::default()
+        })
     }
 
     /// What the backup has read so far, begun when nothing was there yet.

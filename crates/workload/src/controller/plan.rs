@@ -69,6 +69,8 @@ pub struct RunPlan {
     pub page_bytes: u64,
     /// Whether the databases of an earlier run are expected to be there.
     pub reuse: bool,
+    /// Where the copies lie that are put in the places of the databases first, if that is to be done.
+    pub restored_from: Option<String>,
     /// Whether the run ends when the databases have been built.
     pub build_only: bool,
     /// How long the warm-up lasts.

@@ -6,6 +6,7 @@
 
 mod errors;
 mod hung;
+mod progress;
 mod reporting;
 mod tests_reports;
 
@@ -21,7 +22,7 @@ use super::service::Service;
 use super::steady_load::SteadyLoad;
 use super::ticks::{Tick, TickJoiner};
 use crate::profile::TimeSpan;
-use crate::progress::{ByteProgress, Phase, StopRequest};
+use crate::progress::{Phase, StopRequest};
 use errors::ErrorNotes;
 use hung::Hung;
 use measure::host::HostMonitor;
@@ -98,7 +99,7 @@ impl RunController {
             account: Account::new(base, Arc::clone(&plan.layout)),
             phase_notice: PhaseNotice::default(),
             stage: Stage::Build,
-            next_stages: stages(&plan).into_iter().skip(1).collect(),
+            next_stages: stages(&plan),
             stage_begun_ns: 0,
             done: 0,
             has_ended: vec![false; shards],
@@ -129,9 +130,10 @@ impl RunController {
         plan.run.sample_interval().as_ns().min(LONGEST_TICK_NS)
     }
 
-    /// Begins the run with its first stage, building the databases.
+    /// Begins the run with its first stage.
     pub fn begin(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
-        self.enter(Stage::Build, now_ns, listener);
+        let first = self.next_stages.pop_front().unwrap_or(Stage::Build);
+        self.enter(first, now_ns, listener);
     }
 
     /// Takes in what has happened and says what to do next; true when the run is over.
@@ -191,26 +193,8 @@ impl RunController {
             }
             ShardMessage::Done(stage) if stage == self.stage => self.done += 1,
             ShardMessage::Done(_) => {}
-            ShardMessage::ToHandle(bytes) => {
-                let was_idle = self.totals.iter().all(|bytes| *bytes == 0);
-                self.totals[shard] = bytes;
-                if self.stage == Stage::Build && self.plan.reuse && was_idle {
-                    listener.begins(Phase::Building);
-                    listener.phase(Phase::Building, None);
-                    self.account.begin_span(Phase::Building, now_ns);
-                }
-            }
-            ShardMessage::Progress(bytes) => {
-                self.progress[shard] = bytes;
-                let total_bytes = self.totals.iter().sum();
-                if total_bytes > 0 {
-                    self.phase_notice.notify(listener);
-                    listener.progress(ByteProgress {
-                        done_bytes: self.progress.iter().sum::<u64>().min(total_bytes),
-                        total_bytes,
-                    });
-                }
-            }
+            ShardMessage::ToHandle(bytes) => self.enter_total(shard, bytes, now_ns, listener),
+            ShardMessage::Progress(bytes) => self.enter_progress(shard, bytes, listener),
             ShardMessage::OnStep(text) => self.doing = Some((text, now_ns)),
             ShardMessage::CacheFill(fill) => self.cache_fill[shard] = fill,
             ShardMessage::Backlog { shed, .. } => self.shed[shard] = shed,
@@ -223,6 +207,13 @@ impl RunController {
             ShardMessage::Met(errors) => self.enter_errors(errors, now_ns, listener),
             ShardMessage::Verified { database, report } => {
                 self.enter_verified(database, &report, now_ns, listener);
+            }
+            ShardMessage::BuildGoesOn {
+                database,
+                found_bytes,
+            } => self.enter_build(database, found_bytes, listener),
+            ShardMessage::Restored { database, report } => {
+                self.enter_restore(database, &report, listener);
             }
             ShardMessage::BackedUp { database, report } => self.enter_backup(database, &report),
             ShardMessage::CopyChecked { database, report } => self.enter_copy(database, report),
@@ -244,7 +235,8 @@ impl RunController {
     fn may_be_cut_short(&self) -> bool {
         matches!(
             self.stage,
-            Stage::Build
+            Stage::Restore
+                | Stage::Build
                 | Stage::Open
                 | Stage::WarmUp
                 | Stage::Tune
@@ -269,7 +261,7 @@ impl RunController {
                 .not_verified("The verification was stopped before its end.");
         }
         let is_abandoned = match self.stage {
-            Stage::Build | Stage::Open | Stage::Verify => true,
+            Stage::Restore | Stage::Build | Stage::Open | Stage::Verify => true,
             // After an error the databases are verified, which must not be abandoned.
             Stage::Backup | Stage::Replay | Stage::CheckCopies => stop,
             _ => false,
@@ -296,7 +288,8 @@ impl RunController {
             Stage::Tune => self.is_tuned,
             Stage::Measure => elapsed >= run.duration,
             Stage::End => false,
-            Stage::Build
+            Stage::Restore
+            | Stage::Build
             | Stage::Open
             | Stage::Backup
             | Stage::WriteLog
@@ -481,6 +474,7 @@ impl RunController {
 
 fn phase_of(stage: Stage) -> Option<Phase> {
     Some(match stage {
+        Stage::Restore => Phase::Restoring,
         Stage::Build => Phase::Building,
         Stage::Open => Phase::Opening,
         Stage::WarmUp => Phase::WarmingUp,

@@ -9,6 +9,7 @@ pub(super) fn stages(plan: &RunPlan) -> VecDeque<Stage> {
     if plan.build_only {
         return [Stage::Build, Stage::End].into();
     }
+    let is_restored = plan.restored_from.is_some();
     let tests = &plan.tests;
     let is_measured = !tests.without_measured_phase;
     let under_load = tests.backup.as_ref().is_some_and(|one| one.under_load);
@@ -22,6 +23,7 @@ pub(super) fn stages(plan: &RunPlan) -> VecDeque<Stage> {
         .is_some_and(|one| !one.copied_to.is_empty());
     let has_recovery = tests.recovery.is_some();
     let all = [
+        (Stage::Restore, is_restored),
         (Stage::Build, true),
         (Stage::Open, is_opened),
         (Stage::WarmUp, is_loaded),

@@ -3,7 +3,7 @@
 mod storage_tests;
 
 use super::follower::{Follower, ShardTasks, follow};
-use super::host::{DatabaseHost, LoadedDatabase, OnStep, Progress};
+use super::host::{DatabaseHost, LoadedDatabase, OnFound, OnStep, Progress};
 use super::hung::HungWatch;
 use super::link::{Inbox, Orders, ShardMessage, Stage};
 use super::load::{Load, OnError};
@@ -111,9 +111,9 @@ impl<H: DatabaseHost> Shard<H> {
         for &database in self.databases() {
             let begun = Rc::new(Cell::new(!self.plan.reuse));
             let progress = self.build_progress(before, Rc::clone(&begun));
-            let build = self.host.build(database, self.observer(database), progress);
+            let (observer, found) = (self.observer(database), self.found(database));
+            let build = self.host.build(database, observer, progress, found);
             let built = build.await?;
-            self.note(built.note);
             self.recorder
                 .borrow_mut()
                 .database_size(database, built.size_bytes);
@@ -136,6 +136,18 @@ impl<H: DatabaseHost> Shard<H> {
                 inbox.report(number, ShardMessage::ToHandle(to_handle));
             }
             progress(bytes)
+        })
+    }
+
+    /// Reports that an interrupted build of a database goes on.
+    fn found(&self, database: usize) -> OnFound {
+        let (inbox, number) = (self.follower.inbox().clone(), self.number);
+        Rc::new(move |found_bytes| {
+            let goes_on = ShardMessage::BuildGoesOn {
+                database,
+                found_bytes,
+            };
+            inbox.report(number, goes_on);
         })
     }
 
@@ -351,6 +363,7 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
 
     async fn carry_out(&self, stage: Stage) -> Result<(), Failure> {
         match stage {
+            Stage::Restore => self.restore().await,
             Stage::Build => self.build().await,
             Stage::Open => self.open().await,
             Stage::WarmUp => {

@@ -227,7 +227,7 @@ const WITHOUT_SETTING: [WithoutSetting; 11] = [
     (
         "TestDesignInfo/RestoreBackupPath",
         None,
-        "databases of Jetstress cannot be attached; a run builds its own",
+        "databases of Jetstress cannot be attached; --restore DIR restores copies that --backup-to DIR made",
     ),
     (
         "TestDesignInfo/LogFilesToChecksum",

@@ -1,13 +1,42 @@
-//! What backup and soft recovery report of single databases.
+//! What restore, backup and soft recovery report of single databases.
 
 use super::RunController;
-use crate::controller::host::{BackupReport, CopyReport, ReplayReport};
-use measure::result::{BackedUpDatabase, BackupCopy, RecoveredDatabase};
+use crate::controller::host::{BackupReport, CopyReport, ReplayReport, RestoreReport};
+use crate::controller::listener::RunListener;
+use measure::result::{BackedUpDatabase, BackupCopy, RecoveredDatabase, RestoredDatabase};
 
 impl RunController {
-    fn name_of(&self, database: usize) -> String {
+    pub(super) fn name_of(&self, database: usize) -> String {
         let name = self.plan.layout.databases.get(database);
         name.cloned().unwrap_or_default()
+    }
+
+    pub(super) fn enter_restore(
+        &mut self,
+        database: usize,
+        report: &RestoreReport,
+        listener: &mut dyn RunListener,
+    ) {
+        let name = self.name_of(database);
+        let Some(from) = self.plan.restored_from.clone() else {
+            return;
+        };
+        let restore = self.account.restore_mut(&from);
+        // All of them begin at the same time.
+        restore.duration_s = restore.duration_s.max(report.seconds);
+        restore.databases.push(RestoredDatabase {
+            name,
+            pages: report.pages,
+            bytes: report.bytes,
+            log_files: report.log_files,
+            duration_s: report.seconds,
+        });
+        restore.databases.sort_by(|a, b| a.name.cmp(&b.name));
+        if restore.databases.len() == self.plan.databases() {
+            let text = restore.to_string();
+            listener.note(&text);
+            self.account.note(format!("{text}."));
+        }
     }
 
     pub(super) fn enter_backup(&mut self, database: usize, report: &BackupReport) {

@@ -1,4 +1,4 @@
-//! The stages of backup and soft recovery.
+//! The stages of restore, backup and soft recovery.
 
 use super::{REPORTED_BYTES, Shard};
 use crate::controller::host::{DatabaseHost, LoadedDatabase, ReopenedTo, ReplayReport};
@@ -26,6 +26,29 @@ const LEFT_POLL_NS: u64 = 5_000_000;
 const LEFT_QUIET_POLLS: u32 = 4;
 
 impl<H: DatabaseHost> Shard<H> {
+    /// Puts copies in the places of all databases, at the same time.
+    pub(super) async fn restore(&self) -> Result<(), Failure> {
+        let count = self.databases().len();
+        let parts = self.parts(vec![self.plan.database_bytes; count]);
+        let databases = self.databases().iter().enumerate();
+        let restores = databases.map(|(part, &database)| {
+            let restore = self.host.restore(database, parts.progress(part));
+            async move { (part, database, restore.await) }
+        });
+        let mut result = Ok(());
+        for (part, database, restored) in join_all(restores).await {
+            match restored {
+                Ok(report) => {
+                    parts.finish(part);
+                    self.follower
+                        .report(ShardMessage::Restored { database, report });
+                }
+                Err(failure) => result = result.and(Err(failure)),
+            }
+        }
+        result
+    }
+
     /// Reads all databases to their ends, at the same time.
     pub(super) async fn back_up(&self) -> Result<(), Failure> {
         let (Some(plan), Some(load)) = (&self.plan.tests.backup, self.load.borrow().clone()) else {
