@@ -14,7 +14,8 @@ use measure::result::{
     LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult, RebuildResult,
     RecoveredDatabase, RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
     ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult, TuningResult,
-    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
+    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WholeBytes,
+    WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -56,6 +57,7 @@ fn full_result() -> RunResult {
         ..OperationResult::default()
     });
     result.steady_state = Some(SteadyState::default());
+    result.samples.files_reach = Some(WholeBytes::default());
     result.host.counters.push(CounterSummary::default());
     result.host.devices.push(DeviceResult::default());
     result.host.kernel_messages.push(KernelMessage::default());
