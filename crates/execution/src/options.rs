@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub build_only: bool,
     /// A directory for the copies of a backup; without one the databases are only read.
     pub backup_to: Option<PathBuf>,
+    /// Directories for passive copies, distributed in turn; without one there are none.
+    pub copy_to: Vec<PathBuf>,
     /// The other processes that run the same load on databases of their own, if there are any.
     pub together: Together,
     /// Part of the room on the volumes that the databases take, in percent; their size is that of the

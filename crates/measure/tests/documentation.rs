@@ -12,10 +12,10 @@ use measure::result::{
     DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
     ErrorRecord, EventResult, FileHash, HealthFigure, IntegrityClass, IoFigures, KernelMessage,
     LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult, RebuildResult,
-    RecoveredDatabase, RecoveryResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
-    ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult, TuningResult,
-    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WholeBytes,
-    WitnessResult,
+    RecoveredDatabase, RecoveryResult, ReplicatedDatabase, ReplicationResult, RunResult,
+    ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult, SlowSample, SteadyState,
+    TargetPath, TraceResult, TuningResult, TuningStep, Verdict, VerificationResult,
+    VerifiedDatabase, WaitShare, WholeBytes, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -81,6 +81,10 @@ fn full_result() -> RunResult {
     result.recovery = Some(RecoveryResult {
         databases: vec![RecoveredDatabase::default()],
         ..RecoveryResult::default()
+    });
+    result.replication = Some(ReplicationResult {
+        databases: vec![ReplicatedDatabase::default()],
+        ..ReplicationResult::default()
     });
     result.verification = Some(VerificationResult {
         databases: vec![VerifiedDatabase::default()],
@@ -323,6 +327,7 @@ fn every_word_of_the_documents_is_explained() {
     }
     let phases = [
         Phase::Build,
+        Phase::Seeding,
         Phase::WarmUp,
         Phase::Tuning,
         Phase::Measured,

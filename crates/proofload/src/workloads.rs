@@ -164,7 +164,9 @@ pub(crate) fn refuse_without_tests(
 ) -> Result<(), Error> {
     if workload.setting_of(LoadOption::Test).is_none() {
         return Err(Error::usage(
-            format!("--test and --backup-to are about databases of our own, and {name} has none."),
+            format!(
+                "--test, --backup-to and --copy-to are about databases of our own, and {name} has none."
+            ),
             "Leave them out, or name a mail workload.",
         ));
     }

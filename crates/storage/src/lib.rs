@@ -1,7 +1,7 @@
 //! The storage under test: what may be used, what must be left alone, and what goes where.
 //!
 //! [`survey`] looks at every path of `--on` and `--log-on` before anything is written and either
-//! gives a [`Layout`] or the one sentence that says what is in the way. [`target`] finds out what a
+//! gives a [`Layout`] or the one sentence that says what is in the way; [`copies`] does so for copies. [`target`] finds out what a
 //! path is, [`directory`] and [`device`] whether it may be used, [`space`] whether everything fits.
 //! [`marker`] is the file by which Proofload knows its own directories again; its lock is held by
 //! the run that uses them. [`under_way`] waits for the requests of a run that was killed. [`claim`]
@@ -9,6 +9,7 @@
 //! at one place, without a profile.
 
 mod claim;
+mod copies;
 mod device;
 mod directory;
 mod examine;
@@ -42,6 +43,7 @@ use marker::Marker;
 use under_way::Wait;
 
 pub use claim::{Claim, ClaimedDirectory};
+pub use copies::{CopyRequest, survey_copies};
 pub use examine::{Examination, Obstacle, ObstacleKind, examine, open_for_trial};
 pub use in_use::lock_target_of;
 pub use target::{Target, TargetKind};
@@ -142,66 +144,6 @@ pub fn survey(request: &Request<'_>, notify: &mut dyn FnMut(&str)) -> Result<Lay
         }
     }
     Ok(layout)
-}
-
-/// Looks at the directory of --backup-to as [`survey`] does at targets: copies of the databases of `layout`
-/// shall go there. It must be apart from them.
-///
-/// # Errors
-/// What is in the way.
-pub fn survey_copies(
-    path: &Path,
-    profile: &dyn Profile,
-    layout: &Layout,
-    notify: &mut dyn FnMut(&str),
-) -> Result<Layout, Refusal> {
-    let target = Target::find(path, "--backup-to")?;
-    let shown = target.given.display().to_string();
-    let Some(handle) = target.handle.clone() else {
-        return Err(Refusal::usage(
-            format!("--backup-to names the block device {shown}, and copies need a file system."),
-            "Make a file system on it, mount it, and name a directory on it.",
-        ));
-    };
-    let mut targets = layout.targets.clone();
-    targets.push(target.clone());
-    refuse_copies_on_targets(&target, &layout.targets)?;
-    refuse_nested(&targets)?;
-    let StorageNeeds::Databases(needs) = profile.storage_needs() else {
-        return Err(Refusal::usage(
-            "--backup-to copies databases of our own, and a database server has its own backup.",
-            "Leave it out.",
-        ));
-    };
-    let mut copies = lay_out(vec![target], Vec::new(), &needs)?;
-    let names = copies.names_on(0);
-    let request = Request {
-        on: &[],
-        log_on: &[],
-        profile,
-        reuse: false,
-        erase_device: false,
-    };
-    let mut wait = Wait::begin(notify);
-    let lock = directory::check(&copies.targets[0], &handle, &request, &names, &mut wait)?;
-    copies.targets[0].lock = lock.map(Arc::new);
-    space::check(&layout.and(&copies), &needs)?;
-    directory::check_direct_io(&copies.targets[0], &handle)?;
-    Ok(copies)
-}
-
-/// A copy beside its database would be lost with it, and disturb the test.
-fn refuse_copies_on_targets(copies: &Target, targets: &[Target]) -> Result<(), Refusal> {
-    let same = targets.iter().find(|one| one.identity == copies.identity);
-    same.map_or(Ok(()), |target| {
-        Err(Refusal::usage(
-            format!(
-                "--backup-to names the target {}, where the databases lie.",
-                target.given.display()
-            ),
-            "Name another directory.",
-        ))
-    })
 }
 
 /// Data over all databases, without room to grow and logs, of databases that take this part of the room on

@@ -452,7 +452,12 @@ impl StageHandler for BrokerageRun {
                 // A stopped run is checked, too.
                 return self.check_database();
             }
-            Stage::Backup | Stage::CheckCopies | Stage::WriteLog | Stage::Replay => {
+            Stage::Backup
+            | Stage::CheckCopies
+            | Stage::WriteLog
+            | Stage::Replay
+            | Stage::Seed
+            | Stage::CompareCopies => {
                 return Err(Failure::unsupported("testing backup or recovery"));
             }
             Stage::Verify => self.link.begin_phase(Phase::Checksum),

@@ -157,7 +157,12 @@ impl<D: Directory> ShardTasks for Shard<D> {
             Stage::Measure => Phase::Measured,
             Stage::Close => Phase::Close,
             Stage::Verify => Phase::Checksum,
-            Stage::Backup | Stage::CheckCopies | Stage::WriteLog | Stage::Replay => {
+            Stage::Backup
+            | Stage::CheckCopies
+            | Stage::WriteLog
+            | Stage::Replay
+            | Stage::Seed
+            | Stage::CompareCopies => {
                 return Err(Failure::unsupported("testing backup or recovery"));
             }
             Stage::End => return Ok(()),

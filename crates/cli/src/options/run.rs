@@ -108,6 +108,17 @@ pub struct RunOptions {
         help_heading = "Where"
     )]
     pub backup_to: Option<PathBuf>,
+    /// Keep a passive copy of each database in these directories, which get the copies in turn: seeded
+    /// before the load, then kept up to date by shipping and replaying full log files, and compared at the
+    /// end. They must be there and empty; the copies are removed at the end unless --keep is given.
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_delimiter = ',',
+        conflicts_with = "build_only",
+        help_heading = "Where"
+    )]
+    pub copy_to: Vec<PathBuf>,
 
     /// Which tests of the storage to make: performance, stress, backup, recovery or all [default:
     /// performance]. "stress" is a performance test of 24 h unless --duration says otherwise, judged by
@@ -226,6 +237,7 @@ impl RunOptions {
             allow_cached: self.allow_cached,
             build_only: self.build_only,
             backup_to: self.backup_to.clone(),
+            copy_to: self.copy_to.clone(),
             together: Together::default(),
             capacity_percent: self.search.options().capacity_percent(scenario),
             notify: (!self.output.quiet).then_some(notify),

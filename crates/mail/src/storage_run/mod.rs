@@ -18,6 +18,7 @@ use runtime::{AnyDirectory, Runtime};
 use storage::Claim;
 use witness::Sender;
 use workload::Profile;
+use workload::controller::plan::ReplicationPlan;
 use workload::controller::run_on_threads;
 use workload::failure::Failure;
 use workload::progress::StopRequest;
@@ -66,6 +67,12 @@ fn refuse_options(options: &RunOptions, profile: &MailProfile) -> Result<(), Err
             "Add --test backup or --test all, or leave --backup-to out.",
         ));
     }
+    if !options.copy_to.is_empty() && !profile.test.kind.is_measured() {
+        return Err(Error::usage(
+            "--copy-to keeps passive copies that follow a load, and this run measures none.",
+            "Make the performance test with it, or leave --copy-to out.",
+        ));
+    }
     if options.witness.is_some() && tests.contains(&TestKind::Recovery) {
         return Err(Error::usage(
             "A witness keeps what one opening of the databases acknowledges, and the recovery test opens \
@@ -92,6 +99,14 @@ fn plan(
     if let (Some(backup), Some(path)) = (&mut plan.run.tests.backup, &options.backup_to) {
         backup.copied_to = path.display().to_string();
     }
+    if !options.copy_to.is_empty() && !options.build_only {
+        let places = options
+            .copy_to
+            .iter()
+            .map(|path| path.display().to_string());
+        let copied_to = places.collect::<Vec<_>>().join(", ");
+        plan.run.tests.replication = Some(ReplicationPlan { copied_to });
+    }
     if let Some(claim) = kept {
         plan.data_seed = kept::seed(claim, &plan)?;
     }
@@ -113,6 +128,7 @@ impl MailRun {
             backup_under_load: backup.is_some_and(|backup| backup.under_load),
             with_copies: backup.is_some_and(|backup| !backup.copied_to.is_empty()),
             replayed_bytes: replayed_bytes.unwrap_or(0),
+            seeded_bytes: tests.replication.as_ref().map_or(0, |_| all_bytes),
         }
     }
 }
@@ -164,6 +180,7 @@ fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
     let Begun {
         places,
         copies,
+        passive_copies,
         mut base,
         monitor,
         stop,
@@ -175,23 +192,39 @@ fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
     if !run.build_only {
         base.tests = plan.profile.tests();
     }
-    let make = move |shard| host(shard, &plan, (&places, copies.as_ref()), witness.clone());
+    let places = AllPlaces {
+        active: places,
+        backup: copies,
+        passive: passive_copies,
+    };
+    let make = move |shard| host(shard, &plan, &places, witness.clone());
     run_on_threads(run, base, Some(monitor), stop, listener, make)
+}
+
+/// Where the databases of a run and their copies are.
+struct AllPlaces {
+    active: Places,
+    backup: Option<Places>,
+    passive: Option<Places>,
 }
 
 /// The runtime and the databases of one shard.
 fn host(
     shard: usize,
     plan: &Arc<MailPlan>,
-    (places, copies): (&Places, Option<&Places>),
+    places: &AllPlaces,
     witness: Option<Sender>,
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
     let runtime = wall_clock(plan.run.run.io_driver)?;
     let databases = &plan.run.shards[shard];
-    let directories = open_all(&runtime, places, databases)?;
-    let copies = copies.map(|copies| open_all(&runtime, copies, databases));
+    let directories = open_all(&runtime, &places.active, databases)?;
+    let open = |copies: &Option<Places>| match copies {
+        Some(copies) => open_all(&runtime, copies, databases),
+        None => Ok(BTreeMap::new()),
+    };
     let host = EdbHost::new(runtime.handle(), Arc::clone(plan), directories);
-    let host = host.copying_to(copies.transpose()?.unwrap_or_default());
+    let host = host.copying_to(open(&places.backup)?);
+    let host = host.replicating_to(open(&places.passive)?);
     let host = host.notifying(witness.map(audit::reporting_to));
     Ok((runtime, host))
 }
