@@ -1,4 +1,4 @@
-//! Backup and soft recovery through the binary, on real files.
+//! Backup, soft recovery and passive copies through the binary, on real files.
 
 mod common;
 
@@ -128,6 +128,67 @@ fn all_tests_have_one_verdict_and_one_report() {
         .prints("the verdict `pass`");
 }
 
+/// Small log files, so that a short load fills some.
+const FOLLOWED: &str = "--allow-cached --set engine.log_file_size=128KiB --copy-to copies";
+
+#[test]
+fn a_passive_copy_is_seeded_follows_the_load_and_is_compared() {
+    let here = Scratch::new();
+    let (target, copies) = (here.directory("target"), here.directory("copies"));
+    let run = here
+        .proofload(&format!("{SMALL} {WIDE} {FOLLOWED}"))
+        .exits(0)
+        .prints("PASS")
+        .prints("Passive copies")
+        .prints("Copies removed from copies");
+    for line in [
+        "seeding of passive copies: 48 MiB to read and copy",
+        "seeding passive copies: ",
+        "comparing passive copies",
+    ] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+    assert_eq!((entries(&target), entries(&copies)), (0, 0));
+    let document = result(&here, "out");
+    let database = &document["replication"]["databases"][0];
+    assert_eq!(database["different_pages"], 0);
+    assert_eq!(database["same_log_position"], true);
+    assert!(
+        database["compared_pages"].as_u64() > Some(1_000),
+        "{database}"
+    );
+    assert!(
+        database["shipped_log_files"].as_u64() > Some(0),
+        "{database}"
+    );
+    let totals = &document["totals"];
+    for stream in ["log_reads", "copy_log_writes", "copy_log_reads"] {
+        assert!(
+            totals[stream]["count"].as_u64() > Some(0),
+            "{stream}: {totals}"
+        );
+    }
+    here.proofload("verify out")
+        .exits(0)
+        .prints("the verdict `pass`");
+    let page = fs::read_to_string(here.path("out/report.html")).expect("a page");
+    assert!(page.contains("Passive copies") && page.contains("log writes of copies"));
+}
+
+#[test]
+fn a_passive_copy_that_is_kept_is_a_database() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.directory("copies");
+    here.proofload(&format!("{SMALL} {WIDE} {FOLLOWED} --keep"))
+        .exits(0)
+        .prints("Copies kept in copies");
+    let again = SMALL.replace("--on target --out out", "--on copies --out again --reuse");
+    here.proofload(&format!("{again} {WIDE} --allow-cached"))
+        .exits(0)
+        .prints("PASS");
+}
+
 #[test]
 fn a_stress_test_is_long_and_lenient() {
     let here = Scratch::new();
@@ -154,6 +215,8 @@ fn what_does_not_go_together_is_refused_before_anything_is_written() {
     let target = here.directory("target");
     here.directory("target/inside");
     here.directory("full");
+    here.directory("one");
+    here.directory("two");
     here.file("full/file", "");
     for (options, words) in [
         ("--backup-to full", "this run makes none"),
@@ -162,6 +225,15 @@ fn what_does_not_go_together_is_refused_before_anything_is_written() {
         ("--test backup --backup-to missing", "missing"),
         ("--test backup --backup-to target", "target"),
         ("--test restore", "restore"),
+        ("--copy-to target/inside", "inside"),
+        ("--copy-to full", "full"),
+        ("--copy-to target", "target"),
+        ("--copy-to one,two", "not be tested"),
+        ("--test recovery --copy-to missing", "follow a load"),
+        (
+            "--test all --backup-to missing --copy-to missing",
+            "missing",
+        ),
     ] {
         fs::remove_dir_all(here.path("target")).expect("ours");
         fs::create_dir_all(here.path("target/inside")).expect("a directory");
@@ -178,6 +250,9 @@ fn what_does_not_go_together_is_refused_before_anything_is_written() {
         assert!(entries(&target) <= 1 && !here.path("out").exists());
     }
     here.proofload("run brokerage --on target --database sqlite --test backup")
+        .exits(2)
+        .says("brokerage has none");
+    here.proofload("run brokerage --on target --database sqlite --copy-to copies")
         .exits(2)
         .says("brokerage has none");
 }

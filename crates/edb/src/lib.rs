@@ -18,7 +18,8 @@
 //! - [`audit`] is what an open database says of durable commits, and whether a log that is read back has
 //!   them.
 //! - `seeded_bugs` are for tests of the tests.
-//! - [`database`] puts it all together; [`recovery`] brings a database back after a crash.
+//! - [`database`] puts it all together; [`recovery`] brings a database back after a crash, and keeps
+//!   [`passive`] copies of one up to date.
 
 mod accounting;
 mod acknowledged;
@@ -38,6 +39,7 @@ pub mod log;
 mod log_record;
 pub mod maintenance;
 mod nodes;
+pub mod passive;
 pub mod pool;
 pub mod position;
 pub mod reading;

@@ -31,6 +31,8 @@ pub struct RunOptions {
     /// A directory with copies that such a backup has left. They are put in the places of the databases
     /// before the run.
     pub restore: Option<PathBuf>,
+    /// Directories for passive copies, distributed in turn; without one there are none.
+    pub copy_to: Vec<PathBuf>,
     /// The other processes that run the same load on databases of their own, if there are any.
     pub together: Together,
     /// Part of the room on the volumes that the databases take, in percent; their size is that of the

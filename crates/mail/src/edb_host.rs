@@ -2,6 +2,7 @@
 
 mod building;
 mod opening;
+mod replication;
 pub(crate) mod restoring;
 mod storage_tests;
 
@@ -19,14 +20,16 @@ use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, VERSIONS_ENDING};
 use edb::{Database, EngineSettings, RecoveryReport};
 use measure::sample::Recorder;
 use opening::{damage_since_close, recovered};
+use replication::Passive;
 use runtime::{Directory, File, Handle, IoObserver};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::host::{
-    BackupReport, BuiltDatabase, CopyReport, DatabaseHost, OnFound, OnStep, OpenedDatabase,
-    Progress, ReopenedTo, ReplayReport, RestoreReport, VerifyReport,
+    BackupReport, BuiltDatabase, ComparisonReport, CopyObservers, CopyReport, DatabaseHost,
+    OnFound, OnStep, OpenedDatabase, Progress, ReopenedTo, ReplayReport, RestoreReport, SeedReport,
+    VerifyReport,
 };
 use workload::failure::{Failure, FailureKind};
 
@@ -50,6 +53,9 @@ pub struct EdbHost<D: Directory> {
     copied: RefCell<BTreeMap<usize, DatabaseCopy<D>>>,
     /// The copies that are to be restored.
     sources: BTreeMap<usize, DatabaseDirectories<D>>,
+    /// Where passive copies go, and those that follow their database.
+    passive_places: BTreeMap<usize, DatabaseDirectories<D>>,
+    passive: RefCell<BTreeMap<usize, Passive<D>>>,
     /// Is notified of what the databases acknowledge.
     on_acknowledged: Option<OnAcknowledged>,
 }
@@ -70,6 +76,8 @@ impl<D: Directory> EdbHost<D> {
             copies: BTreeMap::new(),
             copied: RefCell::default(),
             sources: BTreeMap::new(),
+            passive_places: BTreeMap::new(),
+            passive: RefCell::default(),
             on_acknowledged: None,
         }
     }
@@ -93,6 +101,15 @@ impl<D: Directory> EdbHost<D> {
     #[must_use]
     pub fn restoring_from(self, sources: BTreeMap<usize, DatabaseDirectories<D>>) -> Self {
         Self { sources, ..self }
+    }
+
+    /// The same, which keeps passive copies of the databases in these places.
+    #[must_use]
+    pub fn replicating_to(self, passive_places: BTreeMap<usize, DatabaseDirectories<D>>) -> Self {
+        Self {
+            passive_places,
+            ..self
+        }
     }
 
     /// Says that a run works on the database from now on.
@@ -311,6 +328,7 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         open: Self::Database,
         whole: bool,
     ) -> Result<(), Failure> {
+        self.note_end_of_load(database);
         let store = open.store();
         let closed = store.database().close().await;
         let known = store.database().closed_state();
@@ -360,6 +378,24 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
 
     async fn complete_copy(&self, database: usize, open: &Self::Database) -> Result<(), Failure> {
         self.complete(database, open).await
+    }
+
+    async fn seed(
+        &self,
+        database: usize,
+        open: &Self::Database,
+        observers: CopyObservers,
+        progress: Progress,
+    ) -> Result<SeedReport, Failure> {
+        self.seed_copy(database, open, observers, progress).await
+    }
+
+    fn take_suspension(&self, database: usize) -> Option<String> {
+        self.suspension(database)
+    }
+
+    async fn compare_copy(&self, database: usize, progress: Progress) -> Option<ComparisonReport> {
+        self.compare_with_copy(database, progress).await
     }
 
     async fn check_copy(&self, database: usize, progress: Progress) -> Option<CopyReport> {

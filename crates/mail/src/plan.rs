@@ -182,6 +182,7 @@ fn tests(profile: &MailProfile) -> Tests {
             log_files: profile.recovery.log_files,
             log_file_bytes: profile.engine.log_file_size.bytes(),
         }),
+        replication: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the mail workload adds to the reports of its runs.
 
 mod growth;
+mod replication;
 mod storage_tests;
 
 pub(crate) use storage_tests::METRICS;
@@ -48,6 +49,7 @@ pub(crate) fn contribution(result: &RunResult) -> Contribution {
 
 fn sections(result: &RunResult) -> Vec<Section> {
     let mut sections = storage_tests::sections(result);
+    sections.extend(replication::section(result));
     sections.extend(growth::section(result));
     sections
 }

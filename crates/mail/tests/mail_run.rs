@@ -8,6 +8,8 @@ mod cut_off;
 mod errors;
 #[path = "mail_run/harmed.rs"]
 mod harmed;
+#[path = "mail_run/replication.rs"]
+mod replication;
 #[path = "mail_run/storage_tests.rs"]
 mod storage_tests;
 #[path = "mail_run/support.rs"]

@@ -12,10 +12,11 @@ use measure::result::{
     DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
     ErrorRecord, EventResult, FileHash, GoneOnDatabase, HealthFigure, IntegrityClass, IoFigures,
     KernelMessage, LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult,
-    RebuildResult, RecoveredDatabase, RecoveryResult, RestoreResult, RestoredDatabase,
-    ResumedBuild, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
-    SlowSample, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
-    VerificationResult, VerifiedDatabase, WaitShare, WholeBytes, WitnessResult,
+    RebuildResult, RecoveredDatabase, RecoveryResult, ReplicatedDatabase, ReplicationResult,
+    RestoreResult, RestoredDatabase, ResumedBuild, RunResult, ServerCheckpoints, ServerFileIo,
+    ServerIo, ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult,
+    TuningResult, TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WholeBytes,
+    WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -58,6 +59,7 @@ fn full_result() -> RunResult {
         ..OperationResult::default()
     });
     result.steady_state = Some(SteadyState::default());
+    result.samples.files_reach = Some(WholeBytes::default());
     result.host.counters.push(CounterSummary::default());
     result.host.devices.push(DeviceResult::default());
     result.host.kernel_messages.push(KernelMessage::default());
@@ -89,6 +91,10 @@ fn full_result() -> RunResult {
     result.recovery = Some(RecoveryResult {
         databases: vec![RecoveredDatabase::default()],
         ..RecoveryResult::default()
+    });
+    result.replication = Some(ReplicationResult {
+        databases: vec![ReplicatedDatabase::default()],
+        ..ReplicationResult::default()
     });
     result.verification = Some(VerificationResult {
         databases: vec![VerifiedDatabase::default()],
@@ -331,6 +337,7 @@ fn every_word_of_the_documents_is_explained() {
     }
     let phases = [
         Phase::Build,
+        Phase::Seeding,
         Phase::WarmUp,
         Phase::Tuning,
         Phase::Measured,

@@ -37,7 +37,7 @@ impl Prepared {
         if options.together.is_of_several() {
             refuse_search_of_several(&*profile)?;
         }
-        if options.backup_to.is_some() || options.restore.is_some() {
+        if options.backup_to.is_some() || options.restore.is_some() || !options.copy_to.is_empty() {
             workloads::refuse_without_tests(&scenario.workload, profile.workload(), false)?;
         }
         let workload = scenario

@@ -165,7 +165,7 @@ pub(crate) fn refuse_without_tests(
     if workload.setting_of(LoadOption::Test).is_none() {
         return Err(Error::usage(
             format!(
-                "--test, --backup-to and --restore are about databases of our own, and {name} has none."
+                "--test, --backup-to, --restore and --copy-to are about databases of our own, and {name} has none."
             ),
             "Leave them out, or name a mail workload.",
         ));

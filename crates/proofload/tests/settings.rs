@@ -109,11 +109,12 @@ const fn elsewhere(
 }
 
 const HERE: &str = "proofload/tests/settings.rs";
+const REPLICATION: &str = "mail/tests/mail_run/replication.rs";
 const ENGINE: &str = "edb/tests/settings.rs";
 const STORAGE_TESTS: &str = "mail/tests/mail_run/storage_tests.rs";
 const PERFORMANCE_ONLY: &str = "a prediction is one of the performance test";
 
-const MAIL_ELSEWHERE: [Elsewhere; 18] = [
+const MAIL_ELSEWHERE: [Elsewhere; 20] = [
     elsewhere(
         "kind",
         "another kind is another workload",
@@ -221,6 +222,18 @@ const MAIL_ELSEWHERE: [Elsewhere; 18] = [
         PERFORMANCE_ONLY,
         STORAGE_TESTS,
         "background_maintenance_is_off_in_recovery_unless_set",
+    ),
+    elsewhere(
+        "passive_copies.checkpoint_depth",
+        PERFORMANCE_ONLY,
+        REPLICATION,
+        "a_deeper_checkpoint_of_the_copy_writes_less",
+    ),
+    elsewhere(
+        "passive_copies.cache_percent",
+        PERFORMANCE_ONLY,
+        REPLICATION,
+        "a_larger_cache_of_the_copy_reads_less",
     ),
 ];
 

@@ -1,34 +1,42 @@
-//! The directories of copies of databases: where a backup writes them, and where a restore takes them from.
+//! The directories of copies of databases, apart from everything else that a run takes: where copies are
+//! written, and where a restore takes them from.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runtime::host::DirectoryHandle;
 use workload::{DatabaseNeeds, Profile, Refusal, StorageNeeds};
 
 use crate::marker::Marker;
 use crate::under_way::Wait;
-use crate::{Layout, Request, Target, directory, in_use, lay_out, refuse_nested, space};
+use crate::{Layout, Request, Target, directory, in_use, space};
+use crate::{lay_out, refuse_idle, refuse_nested, targets};
 
-/// The option that says where copies go.
-const BACKUP_TO: &str = "--backup-to";
 /// The option that says where copies come from.
 const RESTORE: &str = "--restore";
 
-/// Looks at the directory of --backup-to as [`crate::survey`] does at targets: copies of the databases of
-/// `layout` shall go there. It must be apart from them.
+/// Where copies of databases shall go.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyRequest<'a> {
+    /// Directories for the copies, distributed in turn.
+    pub paths: &'a [PathBuf],
+    /// The option that names them.
+    pub option: &'static str,
+    /// What else the run takes: that of the databases first.
+    pub beside: &'a [Layout],
+}
+
+/// Looks at the directories of an option for copies of databases as [`crate::survey`] does at targets. They must be
+/// apart from everything else that the run takes.
 ///
 /// # Errors
 /// What is in the way.
 pub fn survey_copies(
-    path: &Path,
+    request: &CopyRequest<'_>,
     profile: &dyn Profile,
-    layout: &Layout,
     notify: &mut dyn FnMut(&str),
 ) -> Result<Layout, Refusal> {
-    let (mut copies, handle, needs) = apart(path, BACKUP_TO, profile, layout)?;
-    let names = copies.names_on(0);
-    let request = Request {
+    let (mut copies, needs) = apart(request, profile)?;
+    let directories = Request {
         on: &[],
         log_on: &[],
         profile,
@@ -36,26 +44,45 @@ pub fn survey_copies(
         erase_device: false,
     };
     let mut wait = Wait::begin(notify);
-    let lock = directory::check(&copies.targets[0], &handle, &request, &names, &mut wait)?;
-    copies.targets[0].lock = lock.map(Arc::new);
-    space::check(&layout.and(&copies), &needs)?;
-    directory::check_direct_io(&copies.targets[0], &handle)?;
+    for index in 0..copies.targets.len() {
+        let names = copies.names_on(index);
+        let target = &mut copies.targets[index];
+        if let Some(handle) = target.handle.clone() {
+            let lock = directory::check(target, &handle, &directories, &names, &mut wait)?;
+            target.lock = lock.map(Arc::new);
+        }
+    }
+    let everything = request.beside.iter();
+    let everything = everything.fold(copies.clone(), |all, one| one.and(&all));
+    space::check(&everything, &needs)?;
+    for target in &copies.targets {
+        if let Some(handle) = &target.handle {
+            directory::check_direct_io(target, handle)?;
+        }
+    }
     Ok(copies)
 }
 
-/// Looks at the directory of --restore: copies of databases as those of `layout` must lie there, which
-/// nobody uses. From now on nobody else does.
+/// Looks at the directory of --restore: copies of databases as those of the first layout must lie there, which
+/// nobody uses. From now on nobody else does. The directory must be apart from all `layouts`.
 ///
 /// # Errors
 /// What is in the way.
 pub fn survey_sources(
     path: &Path,
     profile: &dyn Profile,
-    layout: &Layout,
+    layouts: &[Layout],
     notify: &mut dyn FnMut(&str),
 ) -> Result<Layout, Refusal> {
-    let (mut sources, handle, _) = apart(path, RESTORE, profile, layout)?;
+    let request = CopyRequest {
+        paths: &[path.to_owned()],
+        option: RESTORE,
+        beside: layouts,
+    };
+    let (mut sources, _) = apart(&request, profile)?;
     let target = &sources.targets[0];
+    let handle = target.handle.clone();
+    let handle = handle.ok_or_else(|| no_file_system(RESTORE, target))?;
     let shown = target.given.display().to_string();
     let locked = Marker::lock(&handle).map_err(|error| in_use::refusal(&target.given, &error))?;
     let Some((marker, lock)) = locked else {
@@ -85,7 +112,8 @@ pub fn survey_sources(
             "Name the copies of the databases on the targets, and omit the options that differ.",
         ));
     }
-    if let Some(seed) = layout.built_seed().filter(|seed| *seed != marker.seed) {
+    let built_seed = layouts.first().and_then(Layout::built_seed);
+    if let Some(seed) = built_seed.filter(|seed| *seed != marker.seed) {
         return Err(Refusal::usage(
             format!(
                 "The copies in {shown} are of databases that were built with seed {}, those on the \
@@ -106,48 +134,55 @@ pub fn survey_sources(
     Ok(sources)
 }
 
-/// A directory for copies of the databases of `layout`, which lies apart from them.
+/// Directories for copies of databases, which lie apart from everything else that the run takes.
 fn apart(
-    path: &Path,
-    option: &str,
+    request: &CopyRequest<'_>,
     profile: &dyn Profile,
-    layout: &Layout,
-) -> Result<(Layout, Arc<DirectoryHandle>, DatabaseNeeds), Refusal> {
-    let target = Target::find(path, option)?;
-    let shown = target.given.display().to_string();
-    let Some(handle) = target.handle.clone() else {
-        return Err(Refusal::usage(
-            format!("{option} names the block device {shown}, and copies need a file system."),
-            "Make a file system on it, mount it, and name a directory on it.",
-        ));
-    };
-    let mut targets = layout.targets.clone();
-    targets.push(target.clone());
-    refuse_copies_on_targets(&target, option, &layout.targets)?;
-    refuse_nested(&targets)?;
+) -> Result<(Layout, DatabaseNeeds), Refusal> {
+    let option = request.option;
+    let own = targets(request.paths, option)?;
+    if let Some(device) = own.iter().find(|target| target.handle.is_none()) {
+        return Err(no_file_system(option, device));
+    }
+    let taken = request.beside.iter().flat_map(|layout| &layout.targets);
+    let mut all: Vec<Target> = taken.cloned().collect();
+    refuse_copies_on_targets(option, &own, &all)?;
+    all.extend(own.iter().cloned());
+    refuse_nested(&all)?;
     let StorageNeeds::Databases(needs) = profile.storage_needs() else {
         return Err(Refusal::usage(
             format!(
-                "{option} is about databases of our own, and a database server has its own backup."
+                "{option} copies databases of our own, and a database server has its own ways to do so."
             ),
             "Leave it out.",
         ));
     };
-    let copies = lay_out(vec![target], Vec::new(), &needs)?;
-    Ok((copies, handle, needs))
+    let copies = lay_out(own, Vec::new(), &needs)?;
+    refuse_idle(&copies)?;
+    Ok((copies, needs))
+}
+
+fn no_file_system(option: &str, device: &Target) -> Refusal {
+    Refusal::usage(
+        format!(
+            "{option} names the block device {}, and copies need a file system.",
+            device.given.display()
+        ),
+        "Make a file system on it, mount it, and name a directory on it.",
+    )
 }
 
 /// A copy beside its database would be lost with it, and disturb the test.
 fn refuse_copies_on_targets(
-    copies: &Target,
     option: &str,
+    copies: &[Target],
     targets: &[Target],
 ) -> Result<(), Refusal> {
-    let same = targets.iter().find(|one| one.identity == copies.identity);
-    same.map_or(Ok(()), |target| {
+    let is_taken = |target: &&Target| copies.iter().any(|one| one.identity == target.identity);
+    targets.iter().find(is_taken).map_or(Ok(()), |target| {
         Err(Refusal::usage(
             format!(
-                "{option} names the target {}, where the databases lie.",
+                "{option} names the target {}, where databases or other copies lie.",
                 target.given.display()
             ),
             "Name another directory.",

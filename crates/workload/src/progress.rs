@@ -19,6 +19,8 @@ pub enum Phase {
     Building,
     /// Databases are opened; after an unclean end this includes recovery.
     Opening,
+    /// Passive copies of the databases are made.
+    Seeding,
     /// Sessions run and the caches fill; nothing is measured yet.
     WarmingUp,
     /// The thread count is being found.
@@ -33,6 +35,8 @@ pub enum Phase {
     BackingUp,
     /// The copies are read back, compared and recovered.
     CheckingCopies,
+    /// Passive copies are brought to the end of the log and compared with their databases.
+    ComparingCopies,
     /// Sessions write the log files that soft recovery is to replay.
     WritingLog,
     /// Databases that were left without being closed are recovered.
@@ -45,11 +49,12 @@ impl Phase {
     pub fn of_samples(self) -> SamplePhase {
         match self {
             Self::Finding | Self::Restoring | Self::Building | Self::Opening => SamplePhase::Build,
+            Self::Seeding => SamplePhase::Seeding,
             Self::WarmingUp => SamplePhase::WarmUp,
             Self::Tuning => SamplePhase::Tuning,
             Self::Measuring => SamplePhase::Measured,
             Self::Closing => SamplePhase::Close,
-            Self::Verifying | Self::CheckingCopies => SamplePhase::Checksum,
+            Self::Verifying | Self::CheckingCopies | Self::ComparingCopies => SamplePhase::Checksum,
             Self::BackingUp => SamplePhase::Backup,
             Self::WritingLog => SamplePhase::LogWriting,
             Self::Recovering => SamplePhase::Recovery,
@@ -63,6 +68,7 @@ impl Phase {
             Self::Restoring => "restore",
             Self::Opening => "open",
             Self::CheckingCopies => "copy-check",
+            Self::ComparingCopies => "copy-comparison",
             other => other.of_samples().name(),
         }
     }
@@ -75,6 +81,7 @@ impl Phase {
             Self::Restoring => "restoring databases from copies",
             Self::Building => "building",
             Self::Opening => "opening",
+            Self::Seeding => "seeding passive copies",
             Self::WarmingUp => "warming up",
             Self::Tuning => "tuning the load",
             Self::Measuring => "measuring",
@@ -82,6 +89,7 @@ impl Phase {
             Self::Verifying => "verifying checksums",
             Self::BackingUp => "backing up",
             Self::CheckingCopies => "checking and restoring copies",
+            Self::ComparingCopies => "comparing passive copies",
             Self::WritingLog => "writing log files to be replayed",
             Self::Recovering => "replaying log files",
         }

@@ -456,7 +456,9 @@ impl StageHandler for BrokerageRun {
             | Stage::Backup
             | Stage::CheckCopies
             | Stage::WriteLog
-            | Stage::Replay => {
+            | Stage::Replay
+            | Stage::Seed
+            | Stage::CompareCopies => {
                 return Err(Failure::unsupported("testing backup or recovery"));
             }
             Stage::Verify => self.link.begin_phase(Phase::Checksum),

@@ -161,7 +161,9 @@ impl<D: Directory> ShardTasks for Shard<D> {
             | Stage::Backup
             | Stage::CheckCopies
             | Stage::WriteLog
-            | Stage::Replay => {
+            | Stage::Replay
+            | Stage::Seed
+            | Stage::CompareCopies => {
                 return Err(Failure::unsupported("testing backup or recovery"));
             }
             Stage::End => return Ok(()),

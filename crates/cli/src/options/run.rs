@@ -123,6 +123,17 @@ pub struct RunOptions {
         help_heading = "Where"
     )]
     pub restore: Option<PathBuf>,
+    /// Keep a passive copy of each database in these directories, which get the copies in turn: seeded
+    /// before the load, then kept up to date by shipping and replaying full log files, and compared at the
+    /// end. They must be there and empty; the copies are removed at the end unless --keep is given.
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_delimiter = ',',
+        conflicts_with = "build_only",
+        help_heading = "Where"
+    )]
+    pub copy_to: Vec<PathBuf>,
 
     /// Which tests of the storage to make: performance, stress, backup, recovery or all [default:
     /// performance]. "stress" is a performance test of 24 h unless --duration says otherwise, judged by
@@ -242,6 +253,7 @@ impl RunOptions {
             build_only: self.build_only,
             backup_to: self.backup_to.clone(),
             restore: self.restore.clone(),
+            copy_to: self.copy_to.clone(),
             together: Together::default(),
             capacity_percent: self.search.options().capacity_percent(scenario),
             notify: (!self.output.quiet).then_some(notify),

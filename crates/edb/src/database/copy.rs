@@ -2,7 +2,7 @@
 
 use super::{Database, LOG_PREFIX};
 use crate::error::EngineError;
-use crate::format::database_header::DatabaseState;
+use crate::format::database_header::{DatabaseHeader, DatabaseState};
 use crate::format::layout::page_offset;
 use crate::format::page;
 use crate::log::{checkpoint_name, is_needed_from};
@@ -96,7 +96,7 @@ impl<D: Directory> DatabaseCopy<D> {
             .await
     }
 
-    pub(super) async fn sync(&self) -> Result<(), IoError> {
+    pub(crate) async fn sync(&self) -> Result<(), IoError> {
         self.file.sync().await?;
         self.log_directory.sync().await?;
         self.directory.sync().await
@@ -164,8 +164,21 @@ impl<D: Directory> Database<D> {
             Err(error) => return Err(error),
         }
         core.log.make_durable(core.log.end()).await?;
-        let parts = &self.inner.checkpoint_parts;
-        let mut header = parts.headers.header();
+        self.write_headers(copy).await?;
+        let position = self.inner.checkpoint_parts.checkpointer.position();
+        self.copy_log(copy, position).await?;
+        copy.sync().await?;
+        Ok(())
+    }
+
+    /// Writes both headers of a copy, which say that it needs the log up to now, and makes its file as long
+    /// as that of the database.
+    pub(crate) async fn write_headers(
+        &self,
+        copy: &DatabaseCopy<D>,
+    ) -> Result<DatabaseHeader, IoError> {
+        let core = &self.inner.core;
+        let mut header = self.inner.checkpoint_parts.headers.header();
         header.state = DatabaseState::Dirty;
         header.highest_log_needed = header.highest_log_needed.max(core.log.generation());
         header.highest_log_committed = header.highest_log_committed.max(core.log.generation());
@@ -184,10 +197,7 @@ impl<D: Directory> Database<D> {
         if copy.file.size_bytes().await? < size_bytes {
             copy.file.set_size_bytes(size_bytes).await?;
         }
-        let position = parts.checkpointer.position();
-        self.copy_log(copy, position).await?;
-        copy.sync().await?;
-        Ok(())
+        Ok(header)
     }
 
     /// Copies the log files from that of the checkpoint on, and the checkpoint file.

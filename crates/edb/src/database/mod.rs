@@ -39,6 +39,7 @@ use crate::maintenance::MaintenanceScan;
 use crate::transaction::Transaction;
 use crate::verification::StoredVersions;
 use parts::{CheckpointParts, Place};
+pub(crate) use parts::{LateLog, Parts};
 use runtime::{Directory, IoFailure};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -48,7 +49,7 @@ pub use crate::log::LOG_PREFIX;
 /// An open database. Clones share it. If the last one is dropped without [`Database::close`], the
 /// file is as after a power cut: the next [`Database::open`] recovers it.
 pub struct Database<D: Directory> {
-    inner: Rc<Inner<D>>,
+    pub(crate) inner: Rc<Inner<D>>,
 }
 
 impl<D: Directory> Clone for Database<D> {
@@ -59,10 +60,10 @@ impl<D: Directory> Clone for Database<D> {
     }
 }
 
-struct Inner<D: Directory> {
-    core: Rc<Core<D>>,
-    checkpoint_parts: CheckpointParts<D>,
-    place: Place<D>,
+pub(crate) struct Inner<D: Directory> {
+    pub(crate) core: Rc<Core<D>>,
+    pub(crate) checkpoint_parts: CheckpointParts<D>,
+    pub(crate) place: Place<D>,
     /// Until the database is closed.
     scan: RefCell<Option<MaintenanceScan>>,
     /// What has been reported of the copies of header and checkpoint.

@@ -368,7 +368,7 @@ impl<D: Directory> Parts<'_, D> {
         &self,
         mut start: LogStart<D>,
         header: &DatabaseHeader,
-        recovery: &mut Recovery<'_, D>,
+        recovery: &mut Recovery<D>,
         pool: &Pool<crate::tree::Page, FileStore<D::File>>,
         write_ahead: &LateLog,
     ) -> Result<Log, EngineError> {

@@ -86,8 +86,6 @@ pub(super) struct LogFiles<D: Directory> {
     pub(super) current_bytes: Cell<u64>,
     /// Numbers of the reserve files.
     pub(super) reserves: RefCell<BTreeSet<u32>>,
-    /// The generation that each reader of the log replication reads next.
-    pub(super) replicated: RefCell<Vec<u32>>,
     /// Generations of files of which it has been noted that they are wrong.
     pub(super) reported: RefCell<BTreeSet<u32>>,
 }
@@ -105,7 +103,6 @@ impl<D: Directory> LogFiles<D> {
             needed_now: Cell::new(false),
             current_bytes: Cell::new(0),
             reserves: RefCell::default(),
-            replicated: RefCell::default(),
             reported: RefCell::default(),
         })
     }

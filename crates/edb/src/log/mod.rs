@@ -6,7 +6,8 @@
 //! - `layout` says how records lie in segments and files, `buffer` cuts them, `writer` writes them.
 //! - `files` turns one file into the next: pre-zeroed or re-used, renamed so that a power cut at any
 //!   instant leaves a set of files that can be read.
-//! - `replication` reads every full file again, as the shipping of logs to copies does.
+//! - `replication` reads every full file again, as the shipping of logs to copies does; `shipping` hands
+//!   them to a copy that is there.
 //! - `read_back` verifies full files while the log is in use, `verify` all of them afterwards.
 //! - [`RecordChain`] is hashes by which records that are read back are known to be those that were
 //!   written.
@@ -28,6 +29,7 @@ mod read_back;
 mod reader;
 mod replication;
 mod set;
+mod shipping;
 mod state;
 mod verify;
 mod waiters;
@@ -42,9 +44,10 @@ pub use chain::RecordChain;
 pub use error::LogError;
 pub use facts::{LogFileFacts, log_files};
 pub(crate) use layout::{eight, put, word};
-pub(crate) use names::{checkpoint_name, is_needed_from};
+pub(crate) use names::{checkpoint_name, full_name, is_needed_from};
 pub use reader::LogReader;
 pub use set::LogEnd;
+pub(crate) use shipping::{FullFiles, ShippedFile};
 pub use state::{LogCore, LogStatistics};
 pub use verify::{LogVerification, verify_log};
 

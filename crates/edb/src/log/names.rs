@@ -57,6 +57,11 @@ pub(crate) fn is_needed_from(prefix: &str, name: &str, first: u32) -> bool {
     name == names.current() || generation.is_some_and(|generation| generation >= first)
 }
 
+/// The name of a full file of the log with this prefix.
+pub(crate) fn full_name(prefix: &str, generation: u32) -> String {
+    Names::new(prefix).full(generation)
+}
+
 /// The name of the checkpoint file of the log with this prefix.
 pub(crate) fn checkpoint_name(prefix: &str) -> String {
     format!("{prefix}.chk")

@@ -127,7 +127,7 @@ impl<D: Directory> LogFiles<D> {
         if !self.core.settings.engine.engine.circular_logging {
             return Ok(None);
         }
-        let released = self.removable_before();
+        let released = self.core.removable_before();
         let oldest = self.full.borrow().first().copied();
         let Some(generation) = oldest.filter(|&generation| generation < released) else {
             return Ok(None);
@@ -155,7 +155,7 @@ impl<D: Directory> LogFiles<D> {
     /// left wait to be used again: the checkpoint releases many at a time, and creating a file costs
     /// the disk far more than renaming one.
     async fn remove_released(&self) -> Result<(), LogError> {
-        let released = self.removable_before();
+        let released = self.core.removable_before();
         loop {
             let surplus = {
                 let full = self.full.borrow();

@@ -149,6 +149,21 @@ impl<D: Directory> LogReader<D> {
         Ok(None)
     }
 
+    /// Goes on with full files that have come since, up to that of `generation`. Records end with their
+    /// file, so the reader stands between two of them.
+    pub(crate) fn go_on_to(&mut self, generation: u32) {
+        self.set.header.generation = generation + 1;
+        self.until = self.geometry.segment_start(generation + 1, 0);
+        self.finished = false;
+    }
+
+    /// Goes on with the file that was being written when the log ended, which has come since.
+    pub(crate) fn go_on_to_last(&mut self, generation: u32) {
+        self.set.header.generation = generation;
+        self.until = LogPosition(u64::MAX);
+        self.finished = false;
+    }
+
     /// Where the log ends; known once [`LogReader::next`] has returned `None`, unless it stopped
     /// before.
     #[must_use]

@@ -1,6 +1,6 @@
-//! Log replication: each full file is read once for every further copy of the database, as the log
-//! shipping of a mail server reads it. Nothing is done with what was read; the storage has to bear
-//! the reads beside the rest.
+//! Log replication without copies: each full file is read once for every further copy of the database, as
+//! the log shipping of a mail server reads it. Nothing is done with what was read; the storage has to bear
+//! the reads beside the rest. [`super::shipping`] ships files to a copy that is there.
 
 use super::error::LogError;
 use super::files::LogFiles;
@@ -13,26 +13,18 @@ impl<D: Directory> LogFiles<D> {
     pub(super) fn start_replication(self: &Rc<Self>, generation: u32) {
         let readers = self.core.settings.engine.log_replication_readers as usize;
         self.core.readers.set(readers);
-        *self.replicated.borrow_mut() = vec![generation; readers];
-        for reader in 0..readers {
+        for _ in 0..readers {
+            let reader = self.core.add_reader(generation);
             let files = Rc::clone(self);
             drop(self.core.handle.spawn(async move {
                 // The observer of the requests has seen what failed. The log itself goes on, and
                 // waits for this reader no more.
                 let _notification = files.replicate(reader).await;
-                files.replicated.borrow_mut()[reader] = u32::MAX;
+                files.core.has_read(reader, u32::MAX);
                 files.core.readers.set(files.core.readers.get() - 1);
                 files.core.advanced.notify_all();
             }));
         }
-    }
-
-    /// Files before this generation may be removed or used again: the checkpoint has passed them,
-    /// and every reader, too.
-    pub(super) fn removable_before(&self) -> u32 {
-        let released = self.core.released.get();
-        let read = self.replicated.borrow().iter().copied().min();
-        read.map_or(released, |read| released.min(read))
     }
 
     /// Reads file after file until the log is over.
@@ -65,14 +57,14 @@ impl<D: Directory> LogFiles<D> {
                 buffer = read;
                 offset += length;
             }
-            self.replicated.borrow_mut()[reader] = generation + 1;
+            self.core.has_read(reader, generation + 1);
         }
         Ok(())
     }
 
     /// Waits until the next file of a reader is full. `None`: the log is over.
     async fn next_full(&self, reader: usize) -> Option<u32> {
-        let generation = self.replicated.borrow()[reader];
+        let generation = self.core.replicated.borrow()[reader];
         loop {
             let rolled = self.core.rolled.notified();
             if self.core.is_over() {

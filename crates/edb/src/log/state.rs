@@ -94,7 +94,10 @@ pub struct LogCore {
     pub(super) advanced: Notify,
     /// Notified when a file is full, and when the log is over.
     pub(super) rolled: Notify,
-    /// Readers of the log replication that have not ended.
+    /// The generation that each reader of full files reads next; the greatest one for those that have
+    /// ended.
+    pub(super) replicated: RefCell<Vec<u32>>,
+    /// Readers that have not ended and for which a log that is closed waits.
     pub(super) readers: Cell<usize>,
     rollover: RefCell<Option<Rc<dyn LogRollover>>>,
     /// What was found wrong in files that were read back.
@@ -150,6 +153,7 @@ impl LogCore {
             released: Cell::new(0),
             advanced: Notify::default(),
             rolled: Notify::default(),
+            replicated: RefCell::default(),
             readers: Cell::new(0),
             rollover: RefCell::new(None),
             findings: RefCell::default(),
@@ -421,6 +425,27 @@ impl LogCore {
     pub(super) fn set_generation(&self, generation: u32) {
         self.generation.set(generation);
         self.rolled.notify_all();
+    }
+
+    /// A further reader of full files, which begins with that of `generation`. No file that it has not read
+    /// is used again.
+    pub(super) fn add_reader(&self, generation: u32) -> usize {
+        let mut readers = self.replicated.borrow_mut();
+        readers.push(generation);
+        readers.len() - 1
+    }
+
+    /// A reader has read the files before `generation`.
+    pub(super) fn has_read(&self, reader: usize, generation: u32) {
+        self.replicated.borrow_mut()[reader] = generation;
+    }
+
+    /// Files before this generation may be removed or used again: the checkpoint has passed them,
+    /// and every reader, too.
+    pub(super) fn removable_before(&self) -> u32 {
+        let released = self.released.get();
+        let read = self.replicated.borrow().iter().copied().min();
+        read.map_or(released, |read| released.min(read))
     }
 
     /// Notes what is wrong in a file that was read back.

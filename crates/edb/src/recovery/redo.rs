@@ -25,9 +25,9 @@ struct Found {
 type Deleted = (u32, Rc<[u8]>, LogPosition);
 
 /// The state of recovery while it reads the log record by record.
-pub(crate) struct Recovery<'a, D: Directory> {
-    pool: &'a Pool<Page, FileStore<D::File>>,
-    file_name: &'a str,
+pub(crate) struct Recovery<D: Directory> {
+    pool: Pool<Page, FileStore<D::File>>,
+    file_name: String,
     /// Pages hold everything logged before this position.
     checkpoint: LogPosition,
     with_images: bool,
@@ -74,16 +74,16 @@ impl Outcome {
     }
 }
 
-impl<'a, D: Directory> Recovery<'a, D> {
+impl<D: Directory> Recovery<D> {
     pub(crate) fn new(
-        pool: &'a Pool<Page, FileStore<D::File>>,
-        file_name: &'a str,
+        pool: &Pool<Page, FileStore<D::File>>,
+        file_name: &str,
         (checkpoint, header_dbtime): (LogPosition, u64),
         with_images: bool,
     ) -> Self {
         Self {
-            pool,
-            file_name,
+            pool: pool.clone(),
+            file_name: file_name.to_owned(),
             checkpoint,
             with_images,
             kept: Vec::new(),
@@ -103,7 +103,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
 
     fn refuse(&self, reason: String) -> EngineError {
         EngineError::Recovery {
-            file: self.file_name.to_owned(),
+            file: self.file_name.clone(),
             reason,
         }
     }
@@ -195,7 +195,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
         };
         match self.newest_page {
             Some((dbtime, page)) if dbtime > newest_logged => Err(EngineError::LogEndLost {
-                file: self.file_name.to_owned(),
+                file: self.file_name.clone(),
                 evidence: format!(
                     "page {page} is of database time {dbtime}, and the last change in the log of \
                      {newest_logged}"
@@ -203,6 +203,16 @@ impl<'a, D: Directory> Recovery<'a, D> {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// The newest database time in what was read of the log.
+    pub(crate) fn dbtime(&self) -> u64 {
+        self.header_dbtime.max(self.dbtime)
+    }
+
+    /// Forgets deleted nodes of transactions that began before `position`: the database has removed them.
+    pub(crate) fn forget_deleted_before(&mut self, position: LogPosition) {
+        self.deleted.retain(|(_, _, begin)| *begin >= position);
     }
 
     /// Says what was found.

@@ -13,4 +13,5 @@ mod integrity;
 mod model;
 mod numbered;
 mod page_versions;
+mod passive;
 mod torn_pages;

@@ -91,6 +91,8 @@ pub struct PlannedTests {
     pub backup_under_load: bool,
     /// Whether copies are written, which are then read, compared and recovered.
     pub with_copies: bool,
+    /// Bytes of the databases that passive copies are made of, and that are compared with them; 0 without.
+    pub seeded_bytes: u64,
     /// Bytes of log files that soft recovery replays; 0 without it.
     pub replayed_bytes: u64,
 }
@@ -135,6 +137,16 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         None => "write",
     };
     bytes_line(&mut add, "build", verb, work.build_bytes);
+    let seeded_bytes = match work.build_only {
+        true => 0,
+        false => work.tests.seeded_bytes,
+    };
+    bytes_line(
+        &mut add,
+        "seeding of passive copies",
+        "read and copy",
+        seeded_bytes,
+    );
     if !work.build_only && work.is_loaded() {
         let length = run.warm_up.on_storage();
         let most = longest_warm_up(run, work);
@@ -164,6 +176,12 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
             (true, true) => "read and copy under load",
         };
         bytes_line(&mut add, "backup", backed_up, tests.backup_bytes);
+        bytes_line(
+            &mut add,
+            "comparison of passive copies",
+            "read",
+            seeded_bytes,
+        );
         let bytes = tests.replayed_bytes;
         bytes_line(&mut add, "log files for soft recovery", "write", bytes);
         bytes_line(&mut add, "soft recovery", "replay", bytes);
@@ -176,7 +194,7 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         bytes_line(&mut add, "check of the copies", "read and restore", bytes);
     }
     let (from, to) = (duration(shortest_s.round()), duration(longest_s.round()));
-    let handled_bytes = work.tests.backup_bytes + work.tests.replayed_bytes;
+    let handled_bytes = work.tests.backup_bytes + work.tests.replayed_bytes + seeded_bytes;
     let written_bytes = work.build_bytes + work.restored_bytes;
     let condition = match written_bytes + work.verified_bytes + handled_bytes {
         0 => "",
@@ -289,8 +307,11 @@ mod tests {
         );
         work.tests.backup_under_load = true;
         work.tests.with_copies = true;
+        work.tests.seeded_bytes = 96 << 30;
         let text = describe(&Run::default(), &work);
         for line in [
+            "seeding of passive copies: 96 GiB to read and copy",
+            "comparison of passive copies: 96 GiB to read",
             "warm-up",
             "read and copy under load",
             "check of the copies: 96 GiB",

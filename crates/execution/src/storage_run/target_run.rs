@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use measure::host::HostMonitor;
 use measure::result::{RunResult, Verdict};
-use storage::{Claim, Layout, Request};
+use std::path::PathBuf;
+use storage::{Claim, CopyRequest, Layout, Request};
 use witness::Sender;
 use workload::Profile;
 use workload::controller::RunListener;
@@ -25,10 +26,12 @@ pub struct TargetRun {
     request: RunRequest,
     options: RunOptions,
     targets: Targets,
-    /// Where copies of the databases will go.
+    /// Where copies of the databases will go that a backup makes.
     copies: Option<Layout>,
     /// The copies that are to be restored.
     sources: Option<Claim>,
+    /// Where their passive copies will be.
+    passive_copies: Option<Layout>,
 }
 
 /// Where a run works.
@@ -48,6 +51,8 @@ pub struct Begun<'a> {
     pub copies: Option<Places>,
     /// Where the copies are that come in their places, if some do.
     pub sources: Option<Places>,
+    /// Where their passive copies are, if there are any.
+    pub passive_copies: Option<Places>,
     /// What is known before the run.
     pub base: RunResult,
     /// Samples the counters of the host and its devices.
@@ -98,17 +103,28 @@ impl TargetRun {
             &mut |text| options.notify(text),
         )?;
         base::refuse_on_target(&request.output, &layout)?;
-        let copies = options.backup_to.as_deref().map(|path| {
-            storage::survey_copies(path, profile, &layout, &mut |text| options.notify(text))
-        });
-        let copies = copies.transpose()?;
-        if let Some(copies) = &copies {
-            base::refuse_on_target(&request.output, copies)?;
-        }
+        let mut layouts = vec![layout.clone()];
+        let mut survey = |paths: &[PathBuf], option| {
+            if paths.is_empty() {
+                return Ok(None);
+            }
+            let asked_for = CopyRequest {
+                paths,
+                option,
+                beside: &layouts,
+            };
+            let notify = &mut |text: &str| options.notify(text);
+            let copies = storage::survey_copies(&asked_for, profile, notify)?;
+            base::refuse_on_target(&request.output, &copies)?;
+            layouts.push(copies.clone());
+            Ok::<_, Error>(Some(copies))
+        };
+        let copies = survey(options.backup_to.as_slice(), "--backup-to")?;
+        let passive_copies = survey(&options.copy_to, "--copy-to")?;
         let sources = match &options.restore {
             Some(path) => {
                 let mut notify = |text: &str| options.notify(text);
-                let sources = storage::survey_sources(path, profile, &layout, &mut notify)?;
+                let sources = storage::survey_sources(path, profile, &layouts, &mut notify)?;
                 base::refuse_on_target(&request.output, &sources)?;
                 Some(Claim::reuse(sources, profile.workload())?)
             }
@@ -128,6 +144,7 @@ impl TargetRun {
             targets,
             copies,
             sources,
+            passive_copies,
         })
     }
 
@@ -207,19 +224,29 @@ impl TargetRun {
                 Claim::make(layout, name, profile, options.erase_device)?
             }
         };
-        let copies = self.copies.map(|layout| {
-            let name = &begun.workload.name;
-            Claim::make(layout, name, profile, false)
-        });
-        let copies = match copies.transpose() {
-            Ok(copies) => copies,
-            Err(refusal) => {
-                // Nothing was built yet.
-                if !options.reuse {
-                    let _ = claim.release();
+        let mut taken = Vec::new();
+        for layout in [self.copies, self.passive_copies] {
+            let made = layout.map(|layout| {
+                let name = &begun.workload.name;
+                Claim::make(layout, name, profile, false)
+            });
+            match made.transpose() {
+                Ok(made) => taken.push(made),
+                Err(refusal) => {
+                    // Nothing was built yet.
+                    if !options.reuse {
+                        taken.push(Some(claim));
+                    }
+                    for claim in taken.into_iter().flatten() {
+                        let _ = claim.release();
+                    }
+                    return Err(refusal.into());
                 }
-                return Err(refusal.into());
             }
+        }
+        let places = |number: usize| {
+            let claim: Option<&Claim> = taken[number].as_ref();
+            claim.map(|claim| Places::of(claim, true))
         };
         let fallbacks = base::fallbacks(Some(claim.layout()));
         let recorder = Recorder::new(observer, directory, stop.clone());
@@ -229,11 +256,12 @@ impl TargetRun {
         let watch = DeviceWatch::begin(&begun);
         let mut result = run(Begun {
             places: Places::of(&claim, !options.reuse),
-            copies: copies.as_ref().map(|copies| Places::of(copies, true)),
+            copies: places(0),
             sources: self
                 .sources
                 .as_ref()
                 .map(|sources| Places::of(sources, false)),
+            passive_copies: places(1),
             base: begun,
             monitor,
             stop: stop.clone(),
@@ -244,12 +272,11 @@ impl TargetRun {
         watch.finish(&mut result);
         conclude(&mut result, profile);
         let (mut observer, recorded) = recorder.finish(&mut result);
-        let kept = release(&options, claim, &result, afterwards, &mut *observer);
-        let copies = copies.map(|claim| release_copies(&options, claim, &result, &mut *observer));
-        let kept = match copies {
-            Some(copies) => kept.and_then(|kept| Ok(format!("{kept} {}", copies?))),
-            None => kept,
-        };
+        let mut kept = release(&options, claim, &result, afterwards, &mut *observer);
+        for claim in taken.into_iter().flatten() {
+            let copies = release_copies(&options, claim, &result, &mut *observer);
+            kept = kept.and_then(|kept| Ok(format!("{kept} {}", copies?)));
+        }
         Ok(super::outcome(result, recorded, kept))
     }
 }

@@ -6,7 +6,7 @@ mod storage_tests;
 
 pub use edb::settings::{Engine, Maintenance};
 pub use load::{Access, Item, Mail, Mix};
-pub use storage_tests::{Backup, Recovery, Test, TestSelection};
+pub use storage_tests::{Backup, PassiveCopies, Recovery, Test, TestSelection};
 
 use config::{ConfigError, Layers, settings};
 use measure::result::TestKind;
@@ -42,6 +42,9 @@ settings! {
         /// Soft recovery: a load writes log files while the checkpoint is held, the databases are left
         /// without being closed, and are recovered.
         pub recovery: Recovery = Recovery::default();
+        /// Passive copies of the databases (--copy-to): seeded before the load, then kept up to date by their
+        /// log files, and compared at the end. Seeding reads as a backup does.
+        pub passive_copies: PassiveCopies = PassiveCopies::default();
     }
 }
 

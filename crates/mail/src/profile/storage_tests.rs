@@ -1,6 +1,7 @@
-//! `[test]`, `[backup]` and `[recovery]`: which tests of the storage a run makes, and how.
+//! `[test]`, `[backup]`, `[recovery]` and `[passive_copies]`: which tests of the storage a run makes, and
+//! how.
 
-use config::{choice, settings, within};
+use config::{ByteSize, choice, settings, within};
 
 choice! {
     /// Which tests a run makes.
@@ -58,6 +59,24 @@ settings! {
         /// Whether the background maintenance runs in this test, if maintenance.enabled allows it.
         pub background_maintenance: bool = false,
             source "JetstressConfig.xml 2013, RunDatabaseMaintenanceSoftRecovery.";
+    }
+}
+
+settings! {
+    /// Passive copies of the databases (--copy-to): seeded before the load, then kept up to date by their
+    /// log files, and compared at the end. Seeding reads as a backup does.
+    #[derive(Copy)]
+    pub struct PassiveCopies {
+        /// Checkpoint depth of a copy: how far the log that it has replayed may be ahead of its pages on
+        /// disk. At least one log file.
+        pub checkpoint_depth: ByteSize = ByteSize::mib(100),
+            as within(ByteSize::kib(64)..=ByteSize::gib(64)),
+            source "Exchange 2013: 100 MB also for passive copies; 5 MB in Exchange 2010.";
+        /// Page cache of a copy, as percent of engine.cache_size_per_database; 64 pages at least. It comes
+        /// on top of the cache of the database.
+        pub cache_percent: f64 = 20.0,
+            as within(0.1..=100.0),
+            source "Exchange 2013 gives a passive copy a fifth of the cache of an active one, unconfirmed.";
     }
 }
 

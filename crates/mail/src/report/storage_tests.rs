@@ -7,7 +7,7 @@ use measure::result::{
     BackedUpDatabase, BackupResult, RecoveredDatabase, RecoveryResult, RunResult,
 };
 
-/// The metrics by which runs with these tests are compared.
+/// The metrics by which runs with these tests, or with passive copies, are compared.
 pub(crate) const METRICS: &[ResultMetric] = &[
     ResultMetric {
         id: "backup_bytes_per_second",
@@ -33,6 +33,7 @@ pub(crate) const METRICS: &[ResultMetric] = &[
         better: Better::Higher,
         value: |result| result.recovery.as_ref()?.bytes_per_second(),
     },
+    super::replication::SEEDING,
 ];
 
 /// The sections of these tests; none of a run without them.

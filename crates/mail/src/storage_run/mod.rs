@@ -20,6 +20,7 @@ use runtime::{AnyDirectory, Runtime};
 use storage::Claim;
 use witness::Sender;
 use workload::Profile;
+use workload::controller::plan::ReplicationPlan;
 use workload::controller::run_on_threads;
 use workload::failure::Failure;
 use workload::progress::StopRequest;
@@ -87,6 +88,12 @@ fn refuse_options(options: &RunOptions, profile: &MailProfile) -> Result<(), Err
             "Add --test backup or --test all, or leave --backup-to out.",
         ));
     }
+    if !options.copy_to.is_empty() && !profile.test.kind.is_measured() {
+        return Err(Error::usage(
+            "--copy-to keeps passive copies that follow a load, and this run measures none.",
+            "Make the performance test with it, or leave --copy-to out.",
+        ));
+    }
     if options.witness.is_some() && tests.contains(&TestKind::Recovery) {
         return Err(Error::usage(
             "A witness keeps what one opening of the databases acknowledges, and the recovery test opens \
@@ -113,6 +120,14 @@ fn plan(
     if let (Some(backup), Some(path)) = (&mut plan.run.tests.backup, &options.backup_to) {
         backup.copied_to = path.display().to_string();
     }
+    if !options.copy_to.is_empty() && !options.build_only {
+        let places = options
+            .copy_to
+            .iter()
+            .map(|path| path.display().to_string());
+        let copied_to = places.collect::<Vec<_>>().join(", ");
+        plan.run.tests.replication = Some(ReplicationPlan { copied_to });
+    }
     let restored_from = options.restore.as_ref();
     plan.run.restored_from = restored_from.map(|path| path.display().to_string());
     if let Some((claim, kept)) = kept {
@@ -136,6 +151,7 @@ impl MailRun {
             backup_under_load: backup.is_some_and(|backup| backup.under_load),
             with_copies: backup.is_some_and(|backup| !backup.copied_to.is_empty()),
             replayed_bytes: replayed_bytes.unwrap_or(0),
+            seeded_bytes: tests.replication.as_ref().map_or(0, |_| all_bytes),
         }
     }
 }
@@ -201,6 +217,7 @@ fn run(
         places,
         copies,
         sources,
+        passive_copies,
         mut base,
         monitor,
         stop,
@@ -221,19 +238,23 @@ fn run(
         base.tests = plan.profile.tests();
     }
     let all = AllPlaces {
-        databases: places,
-        copies,
+        active: places,
+        backup: copies,
         sources,
+        passive: passive_copies,
     };
     let make = move |shard| host(shard, &plan, &all, witness.clone());
     run_on_threads(run, base, Some(monitor), stop, listener, make)
 }
 
-/// The places of the databases, of the copies that are made of them, and of those that are restored.
+/// Where the databases of a run and their copies are.
 struct AllPlaces {
-    databases: Places,
-    copies: Option<Places>,
+    active: Places,
+    /// The copies that a backup makes.
+    backup: Option<Places>,
+    /// The copies that are restored.
     sources: Option<Places>,
+    passive: Option<Places>,
 }
 
 /// The runtime and the databases of one shard.
@@ -245,16 +266,15 @@ fn host(
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
     let runtime = wall_clock(plan.run.run.io_driver)?;
     let databases = &plan.run.shards[shard];
-    let open_some = |places: &Option<Places>| {
-        let opened = places
-            .as_ref()
-            .map(|places| open_all(&runtime, places, databases));
-        opened.transpose().map(Option::unwrap_or_default)
+    let directories = open_all(&runtime, &places.active, databases)?;
+    let open = |copies: &Option<Places>| match copies {
+        Some(copies) => open_all(&runtime, copies, databases),
+        None => Ok(BTreeMap::new()),
     };
-    let directories = open_all(&runtime, &places.databases, databases)?;
-    let (copies, sources) = (open_some(&places.copies)?, open_some(&places.sources)?);
     let host = EdbHost::new(runtime.handle(), Arc::clone(plan), directories);
-    let host = host.copying_to(copies).restoring_from(sources);
+    let host = host.copying_to(open(&places.backup)?);
+    let host = host.restoring_from(open(&places.sources)?);
+    let host = host.replicating_to(open(&places.passive)?);
     let host = host.notifying(witness.map(audit::reporting_to));
     Ok((runtime, host))
 }

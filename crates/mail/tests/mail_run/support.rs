@@ -63,7 +63,17 @@ pub fn host(
         true => copies.collect(),
         false => BTreeMap::new(),
     };
-    EdbHost::new(handle.clone(), Arc::clone(plan), places).copying_to(copies)
+    let passive = plan.run.tests.replication.iter();
+    let passive = passive.flat_map(|_| places.keys().copied());
+    let passive = passive.map(|database| {
+        let data = disk.directory(&format!("passive{database}"));
+        let log = disk.directory(&format!("passive-log{database}"));
+        (database, DatabaseDirectories { data, log })
+    });
+    let passive = passive.collect();
+    EdbHost::new(handle.clone(), Arc::clone(plan), places)
+        .copying_to(copies)
+        .replicating_to(passive)
 }
 
 pub fn run(profile: &MailProfile) -> Outcome {

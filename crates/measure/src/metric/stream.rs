@@ -55,6 +55,14 @@ streams! {
     /// Requests that prepare room or order: zero fill of the next log file, growth of a file,
     /// flushes of a volatile cache (which carry no bytes).
     OtherWrite "other-write" "other_write" "other writes";
+    /// Writes of shipped log files at the passive copies.
+    CopyLogWrite "copy-log-write" "copy_log_write" "log writes of copies";
+    /// Reads of shipped log files by the replay of the passive copies.
+    CopyLogRead "copy-log-read" "copy_log_read" "log reads of copies";
+    /// Reads of database pages by the replay of the passive copies.
+    CopyRead "copy-read" "copy_read" "database reads of copies";
+    /// Writes of database pages, headers and checkpoint files of the passive copies.
+    CopyWrite "copy-write" "copy_write" "database writes of copies";
 }
 
 impl Stream {

@@ -223,6 +223,8 @@ check_ids! {
     BackupRead "database read by the backup" Completion Database AtLeast Percent;
     /// What is wrong with the copy of a database.
     BackupCopyErrors "errors in the copy" Integrity Database AtMost Errors;
+    /// What is wrong with the passive copy of a database.
+    PassiveCopyErrors "errors of the passive copy" Integrity Database AtMost Errors;
     /// Log files that the soft recovery of a database has replayed.
     ReplayedLogFiles "log files replayed" Completion Log AtLeast Count;
     /// Failed requests and bad pages.

@@ -131,6 +131,14 @@ pub struct DatabaseFigures {
     pub header_writes: IoFigures,
     /// Zero fill of log files, growth of files, flushes of a volatile cache.
     pub other_writes: IoFigures,
+    /// Writes of shipped log files at the passive copy.
+    pub copy_log_writes: IoFigures,
+    /// Reads of shipped log files by the replay of the passive copy.
+    pub copy_log_reads: IoFigures,
+    /// Reads of database pages by the replay of the passive copy.
+    pub copy_reads: IoFigures,
+    /// Writes of database pages, headers and checkpoint files of the passive copy.
+    pub copy_writes: IoFigures,
     /// Page faults per second that had to wait for a free frame of the cache.
     pub page_fault_stalls_per_second: f64,
 }
@@ -146,6 +154,10 @@ impl DatabaseFigures {
             Stream::MaintenanceRead => &self.maintenance_reads,
             Stream::HeaderWrite => &self.header_writes,
             Stream::OtherWrite => &self.other_writes,
+            Stream::CopyLogWrite => &self.copy_log_writes,
+            Stream::CopyLogRead => &self.copy_log_reads,
+            Stream::CopyRead => &self.copy_reads,
+            Stream::CopyWrite => &self.copy_writes,
         }
     }
 
@@ -177,6 +189,10 @@ impl DatabaseFigures {
             Stream::MaintenanceRead => &mut self.maintenance_reads,
             Stream::HeaderWrite => &mut self.header_writes,
             Stream::OtherWrite => &mut self.other_writes,
+            Stream::CopyLogWrite => &mut self.copy_log_writes,
+            Stream::CopyLogRead => &mut self.copy_log_reads,
+            Stream::CopyRead => &mut self.copy_reads,
+            Stream::CopyWrite => &mut self.copy_writes,
         }
     }
 }

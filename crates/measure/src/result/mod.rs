@@ -20,6 +20,7 @@ mod figures;
 mod host;
 mod integrity;
 mod rank;
+mod replication;
 mod server;
 mod setup;
 mod slow_sample;
@@ -41,6 +42,7 @@ pub use figures::{
 pub use host::{CounterSummary, DeviceResult, HealthFigure, HostResult, KernelMessage};
 pub use integrity::{ErrorCount, IntegrityClass, VerificationResult, VerifiedDatabase};
 pub use rank::RankResult;
+pub use replication::{ReplicatedDatabase, ReplicationResult};
 pub use server::{
     AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, ServerCheckpoints, ServerFileIo,
     ServerIo, ServerLog, ServerResult, TransactionCounts, WaitShare,
@@ -139,6 +141,8 @@ pub struct RunResult {
     pub backup: Option<BackupResult>,
     /// The soft recovery of the databases; null when none was asked for or begun.
     pub recovery: Option<RecoveryResult>,
+    /// The passive copies of the databases; null when none were asked for or begun.
+    pub replication: Option<ReplicationResult>,
     /// The pass over the closed databases after the run; null when none was to be made.
     pub verification: Option<VerificationResult>,
     /// Sentences about things that may spoil the result.

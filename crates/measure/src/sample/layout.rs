@@ -24,6 +24,8 @@ use serde::{Deserialize, Serialize};
 pub enum Phase {
     /// Databases are built or opened.
     Build,
+    /// Passive copies of the databases are made.
+    Seeding,
     /// The load runs until the caches are warm.
     WarmUp,
     /// The load is adjusted until it fits.

@@ -93,6 +93,10 @@ impl RunTotals {
             maintenance_reads: figures(Stream::MaintenanceRead),
             header_writes: figures(Stream::HeaderWrite),
             other_writes: figures(Stream::OtherWrite),
+            copy_log_writes: figures(Stream::CopyLogWrite),
+            copy_log_reads: figures(Stream::CopyLogRead),
+            copy_reads: figures(Stream::CopyRead),
+            copy_writes: figures(Stream::CopyWrite),
             page_fault_stalls_per_second: self.per_second(page_fault_stalls),
         }
     }

@@ -1,9 +1,12 @@
-//! What decides the tests that have no measured phase: backup and soft recovery.
+//! What decides the tests that have no measured phase, backup and soft recovery, and passive copies.
 
 use crate::display::number::{count, counted};
-use crate::result::{BackedUpDatabase, BackupCopy, Check, CheckId, RecoveredDatabase, RunResult};
+use crate::result::{
+    BackedUpDatabase, BackupCopy, Check, CheckId, RecoveredDatabase, ReplicatedDatabase, RunResult,
+};
 
-/// The checks of the backup and of the soft recovery of a run; none of a run without them.
+/// The checks of the backup, of the soft recovery and of the passive copies of a run; none of a run without
+/// them.
 pub fn checks_of_tests(result: &RunResult) -> Vec<Check> {
     let backup = result.backup.iter().flat_map(|backup| &backup.databases);
     let copies = backup
@@ -13,11 +16,14 @@ pub fn checks_of_tests(result: &RunResult) -> Vec<Check> {
         let databases = recovery.databases.iter();
         databases.map(|one| replayed(one, recovery.wanted_log_files))
     });
+    let replication = result.replication.iter();
+    let replication = replication.flat_map(|replication| &replication.databases);
     backup
         .clone()
         .map(read)
         .chain(copies.map(|(one, copy)| copied(one, copy)))
         .chain(recovery)
+        .chain(replication.map(followed))
         .collect()
 }
 
@@ -50,6 +56,27 @@ fn copied(database: &BackedUpDatabase, copy: &BackupCopy) -> Check {
     Check::of(CheckId::BackupCopyErrors, &database.name, 0.0, value, rule)
 }
 
+fn followed(database: &ReplicatedDatabase) -> Check {
+    let why = match database.problem.as_str() {
+        "" => String::new(),
+        problem => format!(" {problem}"),
+    };
+    let position = match database.same_log_position {
+        Some(true) => " The log of both ends at the same position.",
+        Some(false) => " The log of the copy ends at another position.",
+        None => "",
+    };
+    let rule = format!(
+        "The passive copy is brought to the end of the log and compared with the database. Pages compared: {}; \
+         pages of the copy with a wrong checksum: {}; different pages: {}.{position}{why} Allowed: 0.",
+        database.compared_pages.map_or("none".to_owned(), count),
+        count(database.wrong_pages),
+        count(database.different_pages),
+    );
+    let value = database.errors().map(|errors| errors as f64);
+    Check::of(CheckId::PassiveCopyErrors, &database.name, 0.0, value, rule)
+}
+
 fn replayed(database: &RecoveredDatabase, wanted: u64) -> Check {
     let rule = format!(
         "Log files that the recovery of {} replays to its end. Required: {}.",
@@ -69,7 +96,7 @@ fn replayed(database: &RecoveredDatabase, wanted: u64) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{BackupResult, RecoveryResult};
+    use crate::result::{BackupResult, RecoveryResult, ReplicationResult};
 
     fn outcomes(result: &RunResult) -> Vec<(CheckId, Option<bool>)> {
         let checks = checks_of_tests(result);
@@ -102,6 +129,32 @@ mod tests {
         let copy = database.copy.as_mut().unwrap();
         copy.problem = "It could not be recovered.".to_owned();
         assert_eq!(of(&database), [(read, Some(false)), (copied, Some(false))]);
+    }
+
+    #[test]
+    fn a_passive_copy_that_did_not_follow_or_differs_fails() {
+        let of = |database: ReplicatedDatabase| {
+            outcomes(&RunResult {
+                replication: Some(ReplicationResult {
+                    databases: vec![database],
+                    ..ReplicationResult::default()
+                }),
+                ..RunResult::default()
+            })
+        };
+        let id = CheckId::PassiveCopyErrors;
+        let mut database = ReplicatedDatabase {
+            compared_pages: Some(8),
+            same_log_position: Some(true),
+            ..ReplicatedDatabase::default()
+        };
+        assert_eq!(of(database.clone()), [(id, Some(true))]);
+        database.different_pages = 1;
+        assert_eq!(of(database.clone()), [(id, Some(false))]);
+        database = ReplicatedDatabase::default();
+        assert_eq!(of(database.clone()), [(id, None)]);
+        database.problem = "Replication is suspended.".to_owned();
+        assert_eq!(of(database), [(id, Some(false))]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub fn fill(options: &RunOptions, peers: &Peers) -> RunOptions {
     RunOptions {
         on: paths(&options.on),
         log_on: paths(&options.log_on),
+        copy_to: paths(&options.copy_to),
         database: options.database.as_deref().map(text),
         ..options.clone()
     }

@@ -79,7 +79,7 @@ fn tone(stream: Stream) -> usize {
         Stream::LogWrite => 1,
         Stream::DatabaseWrite => 2,
         Stream::MaintenanceRead => 3,
-        Stream::LogRead | Stream::HeaderWrite | Stream::OtherWrite => 4,
+        _ => 4,
     }
 }
 

@@ -80,6 +80,7 @@ impl<W: Write> LinesView<W> {
             SamplePhase::Tuning => (Phase::Tuning, None),
             SamplePhase::Measured => (Phase::Measuring, self.measured),
             SamplePhase::Build
+            | SamplePhase::Seeding
             | SamplePhase::Close
             | SamplePhase::Checksum
             | SamplePhase::Backup

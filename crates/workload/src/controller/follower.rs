@@ -138,6 +138,8 @@ pub async fn follow<D: ShardTasks>(shard: Rc<D>) {
                 | Stage::Verify
                 | Stage::Backup
                 | Stage::CheckCopies
+                | Stage::Seed
+                | Stage::CompareCopies
                 | Stage::Replay
         ) {
             follower.report(ShardMessage::Done(stage));

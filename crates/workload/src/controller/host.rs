@@ -135,6 +135,48 @@ pub struct CopyReport {
     pub failures: Vec<Failure>,
 }
 
+/// What making a passive copy of an open database has come to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SeedReport {
+    /// Path of the copy.
+    pub path: String,
+    /// Bytes of pages read, verified and written.
+    pub bytes: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Why there is no copy, as a sentence; empty when there is one.
+    pub problem: String,
+}
+
+/// What became of the passive copy of a database that has been closed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ComparisonReport {
+    /// Log files shipped until the load ended.
+    pub shipped_log_files: u64,
+    /// Log files replayed until then.
+    pub replayed_log_files: u64,
+    /// Full log files that were not shipped yet then, and the most of them at one time.
+    pub copy_queue: (u64, u64),
+    /// Shipped log files that were not replayed yet then, and the most of them at one time.
+    pub replay_queue: (u64, u64),
+    /// From the end of the database until the copy had replayed and written everything; `None` when it did
+    /// not.
+    pub caught_up_s: Option<f64>,
+    /// Pages compared; `None` when they were not.
+    pub compared_pages: Option<u64>,
+    /// Pages of the copy whose checksum is wrong.
+    pub wrong_pages: u64,
+    /// Pages that are not the same in both.
+    pub different_pages: u64,
+    /// Whether the logs of both end at the same position; `None` when that was not compared.
+    pub same_log_position: Option<bool>,
+    /// Why it did not follow to the end or could not be compared, as a sentence; empty when it did and
+    /// could.
+    pub problem: String,
+    /// What the comparison says of the data, if something is wrong.
+    pub failure: Option<Failure>,
+}
+
 /// What the recovery of a database that was not closed has replayed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReplayReport {
@@ -159,6 +201,14 @@ pub enum ReopenedTo {
     WriteLog,
     /// To replay these log files.
     Replay,
+}
+
+/// Who is notified of the requests that a passive copy takes.
+pub struct CopyObservers {
+    /// Of those to the database that is copied.
+    pub active: Rc<dyn IoObserver>,
+    /// Of those to the copy.
+    pub copy: Rc<dyn IoObserver>,
 }
 
 /// How full and how busy a database is.
@@ -299,6 +349,36 @@ pub trait DatabaseHost: 'static {
     /// The failure that ends the run.
     async fn complete_copy(&self, _database: usize, _open: &Self::Database) -> Result<(), Failure> {
         Ok(())
+    }
+
+    /// Makes a passive copy of an open database, which follows it from then on. `observer` is notified of
+    /// requests to the database for it, `copy_observer` of those to the copy. `progress` hears the bytes.
+    ///
+    /// # Errors
+    /// The failure that ends the run. What fails at the copy is in the report.
+    async fn seed(
+        &self,
+        _database: usize,
+        _open: &Self::Database,
+        _observers: CopyObservers,
+        _progress: Progress,
+    ) -> Result<SeedReport, Failure> {
+        Err(Failure::unsupported("replicating a database"))
+    }
+
+    /// Why a passive copy does not follow its database any more, as a sentence, once.
+    fn take_suspension(&self, _database: usize) -> Option<String> {
+        None
+    }
+
+    /// Brings the passive copy of a closed database to the end of the log and compares both. `progress` hears
+    /// the bytes compared. `None` when there is no copy.
+    async fn compare_copy(
+        &self,
+        _database: usize,
+        _progress: Progress,
+    ) -> Option<ComparisonReport> {
+        None
     }
 
     /// Reads the copy of a database back, compares and recovers it. `progress` hears the bytes read.

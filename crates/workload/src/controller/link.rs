@@ -3,11 +3,14 @@
 //! Nobody waits on it: the shards look for orders and the run controller for reports every ten
 //! milliseconds. So it works the same between threads and within one runtime on the virtual clock.
 
-use super::host::{BackupReport, CopyReport, ReplayReport, RestoreReport, VerifyReport};
+use super::host::{
+    BackupReport, ComparisonReport, CopyReport, ReplayReport, RestoreReport, SeedReport,
+    VerifyReport,
+};
 use super::hung::HungReport;
 use super::pending_errors::PendingError;
 use crate::failure::Failure;
-use crate::progress::StopRequest;
+use crate::progress::{Phase, StopRequest};
 use measure::sample::ShardSample;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,6 +30,8 @@ pub enum Stage {
     Build,
     /// Open the databases, and recover them when needed.
     Open,
+    /// Make passive copies of the open databases, which follow them from then on.
+    Seed,
     /// Run sessions until the caches are warm.
     WarmUp,
     /// Run sessions, in numbers that change.
@@ -41,6 +46,8 @@ pub enum Stage {
     Backup,
     /// Read the copies back, compare and recover them.
     CheckCopies,
+    /// Bring the passive copies of closed databases to the end of the log, and compare them.
+    CompareCopies,
     /// Open the databases again, with their checkpoint held, and run sessions until they have written
     /// enough log files.
     WriteLog,
@@ -58,6 +65,28 @@ impl Stage {
             self,
             Self::WarmUp | Self::Tune | Self::Measure | Self::Backup | Self::WriteLog
         )
+    }
+
+    /// The part of the run that it is; `None` for the end.
+    #[must_use]
+    pub fn phase(self) -> Option<Phase> {
+        Some(match self {
+            Self::Restore => Phase::Restoring,
+            Self::Build => Phase::Building,
+            Self::Open => Phase::Opening,
+            Self::WarmUp => Phase::WarmingUp,
+            Self::Tune => Phase::Tuning,
+            Self::Measure => Phase::Measuring,
+            Self::Close => Phase::Closing,
+            Self::Verify => Phase::Verifying,
+            Self::Backup => Phase::BackingUp,
+            Self::CheckCopies => Phase::CheckingCopies,
+            Self::Seed => Phase::Seeding,
+            Self::CompareCopies => Phase::ComparingCopies,
+            Self::WriteLog => Phase::WritingLog,
+            Self::Replay => Phase::Recovering,
+            Self::End => return None,
+        })
     }
 }
 
@@ -241,6 +270,20 @@ pub enum ShardMessage {
         database: usize,
         /// What was found.
         report: CopyReport,
+    },
+    /// What became of the seeding of a passive copy.
+    Seeded {
+        /// The database, by its number in the run.
+        database: usize,
+        /// What was done.
+        report: SeedReport,
+    },
+    /// What became of the passive copy of a database.
+    Compared {
+        /// The database, by its number in the run.
+        database: usize,
+        /// What was found.
+        report: ComparisonReport,
     },
     /// What the recovery of a database has replayed.
     Replayed {

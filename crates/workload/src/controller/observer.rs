@@ -78,6 +78,38 @@ pub fn stream_of(cause: IoCause, direction: IoDirection) -> Option<Stream> {
     }
 }
 
+/// Counts the requests of the passive copy of one database. One that fails ends the replication of the copy,
+/// which says so, and is no error of the database.
+pub struct CopyObserver {
+    recorder: Rc<RefCell<Recorder>>,
+    database: usize,
+}
+
+impl CopyObserver {
+    /// Counts into `recorder` for the database of this index.
+    #[must_use]
+    pub fn new(recorder: Rc<RefCell<Recorder>>, database: usize) -> Self {
+        Self { recorder, database }
+    }
+}
+
+impl IoObserver for CopyObserver {
+    fn completed(&self, event: &IoEvent) {
+        let stream = match (event.cause, event.direction) {
+            (IoCause::Log, IoDirection::Write) => Stream::CopyLogWrite,
+            (IoCause::Log, IoDirection::Read) => Stream::CopyLogRead,
+            (IoCause::Database, IoDirection::Read) => Stream::CopyRead,
+            (IoCause::Database | IoCause::Checkpoint, IoDirection::Write) => Stream::CopyWrite,
+            _ => return,
+        };
+        if event.succeeded {
+            let (bytes, latency_ns) = (event.length_bytes, event.latency_ns());
+            let mut recorder = self.recorder.borrow_mut();
+            recorder.io(self.database, stream, bytes, latency_ns);
+        }
+    }
+}
+
 impl IoObserver for CountingObserver {
     fn failed(&self, event: &IoEvent, error: &IoError) {
         let failure = Failure {

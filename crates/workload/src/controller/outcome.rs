@@ -3,7 +3,7 @@
 use super::error_log::{Entry, ErrorLog};
 use super::load_control::LoadControl;
 use super::phase_spans::PhaseSpans;
-use super::plan::{BackupPlan, RecoveryPlan, RunPlan, SteadyBy};
+use super::plan::{BackupPlan, RecoveryPlan, ReplicationPlan, RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Phase;
 use measure::display::number::{bounded, count, percent};
@@ -11,7 +11,7 @@ use measure::display::tuning_outcome;
 use measure::metric::{Stream, Unit};
 use measure::result::{
     BackupResult, Check, CheckId, ErrorCount, GoneOnDatabase, IntegrityClass, RecoveryResult,
-    RestoreResult, RunResult, Verdict, VerificationResult, VerifiedDatabase,
+    ReplicationResult, RestoreResult, RunResult, Verdict, VerificationResult, VerifiedDatabase,
 };
 use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};
@@ -33,6 +33,7 @@ pub struct Account {
     verification: Option<VerificationResult>,
     backup: Option<BackupResult>,
     recovery: Option<RecoveryResult>,
+    replication: Option<ReplicationResult>,
     log_written_s: f64,
     hung_after_s: Option<f64>,
     cache_fill_fraction: Option<f64>,
@@ -164,6 +165,14 @@ impl Account {
         })
     }
 
+    /// What is known of the passive copies so far, begun when nothing was there yet.
+    pub fn replication_mut(&mut self, plan: &ReplicationPlan) -> &mut ReplicationResult {
+        self.replication.get_or_insert_with(|| ReplicationResult {
+            copied_to: plan.copied_to.clone(),
+            ..ReplicationResult::default()
+        })
+    }
+
     /// Notes how long it took to write the log files that are to be replayed.
     pub fn note_log_written(&mut self, taken_ns: u64) {
         self.log_written_s = taken_ns as f64 / 1e9;
@@ -286,6 +295,7 @@ impl Account {
         result.verification.clone_from(&self.verification);
         result.backup.clone_from(&self.backup);
         result.recovery.clone_from(&self.recovery);
+        result.replication.clone_from(&self.replication);
         let not_verified = self.verification.iter().map(|one| &one.not_verified);
         let not_verified = not_verified.filter(|why| !why.is_empty());
         result.warnings.extend(not_verified.cloned());

@@ -92,6 +92,8 @@ pub struct Tests {
     pub backup: Option<BackupPlan>,
     /// The soft recovery, if there is one.
     pub recovery: Option<RecoveryPlan>,
+    /// The passive copies that follow a load, if there are any.
+    pub replication: Option<ReplicationPlan>,
 }
 
 /// How databases are backed up.
@@ -100,6 +102,13 @@ pub struct BackupPlan {
     /// Whether the sessions run meanwhile.
     pub under_load: bool,
     /// Where the copies go; empty when the databases are only read.
+    pub copied_to: String,
+}
+
+/// Passive copies of the databases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplicationPlan {
+    /// Where they are.
     pub copied_to: String,
 }
 

@@ -217,6 +217,8 @@ impl RunController {
             }
             ShardMessage::BackedUp { database, report } => self.enter_backup(database, &report),
             ShardMessage::CopyChecked { database, report } => self.enter_copy(database, report),
+            ShardMessage::Seeded { database, report } => self.enter_seeded(database, report),
+            ShardMessage::Compared { database, report } => self.enter_compared(database, report),
             ShardMessage::Replayed { database, report } => self.enter_replay(database, &report),
             ShardMessage::Failed(failure) => self.fail(&failure, now_ns, listener),
             ShardMessage::Ended => {
@@ -238,6 +240,7 @@ impl RunController {
             Stage::Restore
                 | Stage::Build
                 | Stage::Open
+                | Stage::Seed
                 | Stage::WarmUp
                 | Stage::Tune
                 | Stage::Measure
@@ -246,6 +249,7 @@ impl RunController {
                 | Stage::Replay
                 | Stage::Verify
                 | Stage::CheckCopies
+                | Stage::CompareCopies
         )
     }
 
@@ -261,9 +265,9 @@ impl RunController {
                 .not_verified("The verification was stopped before its end.");
         }
         let is_abandoned = match self.stage {
-            Stage::Restore | Stage::Build | Stage::Open | Stage::Verify => true,
+            Stage::Restore | Stage::Build | Stage::Open | Stage::Seed | Stage::Verify => true,
             // After an error the databases are verified, which must not be abandoned.
-            Stage::Backup | Stage::Replay | Stage::CheckCopies => stop,
+            Stage::Backup | Stage::Replay | Stage::CheckCopies | Stage::CompareCopies => stop,
             _ => false,
         };
         if is_abandoned {
@@ -296,7 +300,9 @@ impl RunController {
             | Stage::Replay
             | Stage::Close
             | Stage::Verify
-            | Stage::CheckCopies => all_done,
+            | Stage::CheckCopies
+            | Stage::Seed
+            | Stage::CompareCopies => all_done,
         };
         let begins_with_others = match self.next_stages.front() {
             Some(Stage::WarmUp) => Some(Phase::WarmingUp),
@@ -397,7 +403,7 @@ impl RunController {
         if stage == Stage::Build && self.plan.reuse {
             listener.begins(Phase::Finding);
             listener.phase(Phase::Finding, None);
-        } else if let Some(phase) = phase_of(stage) {
+        } else if let Some(phase) = stage.phase() {
             self.plan.together.begun(phase);
             listener.begins(phase);
             self.phase_notice
@@ -470,22 +476,4 @@ impl RunController {
             .judge(&self.plan, self.collector.totals(), target);
         self.result(true)
     }
-}
-
-fn phase_of(stage: Stage) -> Option<Phase> {
-    Some(match stage {
-        Stage::Restore => Phase::Restoring,
-        Stage::Build => Phase::Building,
-        Stage::Open => Phase::Opening,
-        Stage::WarmUp => Phase::WarmingUp,
-        Stage::Tune => Phase::Tuning,
-        Stage::Measure => Phase::Measuring,
-        Stage::Close => Phase::Closing,
-        Stage::Verify => Phase::Verifying,
-        Stage::Backup => Phase::BackingUp,
-        Stage::CheckCopies => Phase::CheckingCopies,
-        Stage::WriteLog => Phase::WritingLog,
-        Stage::Replay => Phase::Recovering,
-        Stage::End => return None,
-    })
 }

@@ -21,16 +21,19 @@ pub(super) fn stages(plan: &RunPlan) -> VecDeque<Stage> {
         .backup
         .as_ref()
         .is_some_and(|one| !one.copied_to.is_empty());
+    let is_replicated = tests.replication.is_some();
     let has_recovery = tests.recovery.is_some();
     let all = [
         (Stage::Restore, is_restored),
         (Stage::Build, true),
         (Stage::Open, is_opened),
+        (Stage::Seed, is_replicated),
         (Stage::WarmUp, is_loaded),
         (Stage::Tune, is_tuned),
         (Stage::Measure, is_measured),
         (Stage::Backup, tests.backup.is_some()),
         (Stage::Close, is_opened),
+        (Stage::CompareCopies, is_replicated),
         (Stage::WriteLog, has_recovery),
         (Stage::Replay, has_recovery),
         (Stage::Close, has_recovery),
@@ -48,6 +51,7 @@ pub(super) fn stages(plan: &RunPlan) -> VecDeque<Stage> {
 pub(super) fn stages_after_cut(stage: Stage) -> VecDeque<Stage> {
     match stage {
         Stage::Verify | Stage::CheckCopies => [Stage::End].into(),
+        Stage::CompareCopies => [Stage::Verify, Stage::End].into(),
         _ => [Stage::Close, Stage::Verify, Stage::End].into(),
     }
 }

@@ -1,5 +1,6 @@
 //! One shard: the databases of one thread, taken through the stages of a run.
 
+mod replication;
 mod storage_tests;
 
 use super::follower::{Follower, ShardTasks, follow};
@@ -394,6 +395,15 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
                 self.follower.begin_phase(Phase::Backup);
                 self.back_up().await
             }
+            Stage::Seed => {
+                self.note_state();
+                self.follower.begin_phase(Phase::Seeding);
+                self.seed().await
+            }
+            Stage::CompareCopies => {
+                self.follower.begin_phase(Phase::Checksum);
+                self.compare_copies().await
+            }
             Stage::CheckCopies => {
                 self.follower.begin_phase(Phase::Checksum);
                 self.check_copies().await
@@ -417,6 +427,7 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
         }
         self.follow_closing();
         self.follow_log();
+        self.note_suspensions();
         self.report_errors();
         let database = match self.databases() {
             &[only] => Some(only),

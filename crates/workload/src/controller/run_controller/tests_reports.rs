@@ -1,9 +1,13 @@
-//! What restore, backup and soft recovery report of single databases.
+//! What restore, backup, soft recovery and passive copies report of single databases.
 
 use super::RunController;
-use crate::controller::host::{BackupReport, CopyReport, ReplayReport, RestoreReport};
+use crate::controller::host::{
+    BackupReport, ComparisonReport, CopyReport, ReplayReport, RestoreReport, SeedReport,
+};
 use crate::controller::listener::RunListener;
-use measure::result::{BackedUpDatabase, BackupCopy, RecoveredDatabase, RestoredDatabase};
+use measure::result::{
+    BackedUpDatabase, BackupCopy, RecoveredDatabase, ReplicatedDatabase, RestoredDatabase,
+};
 
 impl RunController {
     pub(super) fn name_of(&self, database: usize) -> String {
@@ -80,6 +84,46 @@ impl RunController {
             findings: report.findings,
             problem: report.problem,
         });
+    }
+
+    pub(super) fn enter_seeded(&mut self, database: usize, report: SeedReport) {
+        let name = self.name_of(database);
+        let Some(plan) = &self.plan.tests.replication else {
+            return;
+        };
+        let replication = self.account.replication_mut(plan);
+        // All of them begin at the same time.
+        replication.seeding_s = replication.seeding_s.max(report.seconds);
+        replication.databases.push(ReplicatedDatabase {
+            name,
+            path: report.path,
+            seeded_bytes: report.bytes,
+            seeding_s: report.seconds,
+            problem: report.problem,
+            ..ReplicatedDatabase::default()
+        });
+        replication.databases.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    pub(super) fn enter_compared(&mut self, database: usize, report: ComparisonReport) {
+        let name = self.name_of(database);
+        let Some(plan) = &self.plan.tests.replication else {
+            return;
+        };
+        let databases = &mut self.account.replication_mut(plan).databases;
+        let Some(entry) = databases.iter_mut().find(|one| one.name == name) else {
+            return;
+        };
+        entry.shipped_log_files = report.shipped_log_files;
+        entry.replayed_log_files = report.replayed_log_files;
+        (entry.copy_queue, entry.copy_queue_max) = report.copy_queue;
+        (entry.replay_queue, entry.replay_queue_max) = report.replay_queue;
+        entry.caught_up_s = report.caught_up_s;
+        entry.compared_pages = report.compared_pages;
+        entry.wrong_pages = report.wrong_pages;
+        entry.different_pages = report.different_pages;
+        entry.same_log_position = report.same_log_position;
+        entry.problem = report.problem;
     }
 
     pub(super) fn enter_replay(&mut self, database: usize, report: &ReplayReport) {

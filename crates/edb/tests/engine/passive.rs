@@ -1,0 +1,168 @@
+//! Passive copies: seeded, kept up to date by the log, compared with their database.
+
+use crate::common::*;
+use crashtest::model::State;
+use crashtest::sessions::TestDatabase;
+use edb::EngineSettings;
+use edb::database::BackupReads;
+use edb::passive::{Comparison, CopyPlace, PassiveCopy};
+use runtime::simulated::{Fault, FaultEffect, SimulatedDisk, SimulatedOptions};
+use runtime::trace::NoObserver;
+use runtime::{
+    Directory, File, Handle, IoFailure, IoOperation, Persistence, Runtime, SimulatedDirectory,
+};
+use std::rc::Rc;
+
+const READS: BackupReads = BackupReads {
+    pages: 16,
+    outstanding: 2,
+};
+
+/// The settings of a copy, which writes its pages back soon.
+fn settings_of_copy(settings: &EngineSettings) -> EngineSettings {
+    let mut settings = *settings;
+    settings.engine.checkpoint_depth = config::ByteSize::kib(128);
+    settings
+}
+
+async fn seed(
+    db: &Db,
+    disk: &SimulatedDisk,
+    settings: &EngineSettings,
+) -> PassiveCopy<SimulatedDirectory> {
+    let (directory, log_directory) = (disk.directory("copy"), disk.directory("copy-log"));
+    let place = CopyPlace {
+        directory: &directory,
+        log_directory: &log_directory,
+        name: "mail.edb",
+        settings: settings_of_copy(settings),
+        observer: Rc::new(NoObserver),
+    };
+    let observer = Rc::new(NoObserver);
+    let seeded = db.seed(&place, READS, observer, |_| true).await;
+    seeded.expect("a copy").1.expect("one that was not stopped")
+}
+
+/// Runs sessions before and after a copy is seeded; closes the database and compares.
+async fn compare(
+    handle: &Handle,
+    disk: &SimulatedDisk,
+    settings: &EngineSettings,
+    number: u64,
+) -> (Comparison, u32) {
+    let db = create(handle, disk, settings).await;
+    let table = db.create_table(&messages()).await.unwrap();
+    let world = TestDatabase::new(handle, db.clone(), table, State::new(), number);
+    assert_eq!(world.run(number, 4, 30).await, []);
+    let copy = seed(&db, disk, settings).await;
+    assert_eq!(world.run(number + 1, 4, 60).await, []);
+    drop(world);
+    db.close().await.unwrap();
+    drop(db);
+    let replayed = copy.state().replayed;
+    assert_eq!(copy.suspension(), None);
+    let active = disk.directory("database");
+    let compared = copy.catch_up((&active, "mail.edb"), |_| true).await;
+    (compared.unwrap(), replayed)
+}
+
+#[test]
+fn a_copy_that_was_brought_up_to_date_is_the_same_page_by_page() {
+    let mut replayed_files = 0;
+    for number in 0..12 {
+        let page_bytes = [4096, 32_768][number as usize % 2];
+        println!("seed {number}, pages of {page_bytes} bytes");
+        let runtime = Runtime::virtual_clock();
+        let handle = runtime.handle();
+        replayed_files += runtime.block_on(async move {
+            let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(number));
+            let mut settings = small_settings(page_bytes);
+            if number % 3 == 0 {
+                settings = with_images(&settings);
+            }
+            let (found, replayed) = compare(&handle, &disk, &settings, number).await;
+            assert!(found.same_position, "{found:?}");
+            assert_eq!(
+                (found.wrong_pages, found.different_pages),
+                (0, 0),
+                "{found:?}"
+            );
+            assert!(found.pages > 10, "{found:?}");
+            replayed
+        });
+    }
+    assert!(replayed_files > 20, "{replayed_files} files");
+}
+
+/// Runs with this fault at the copy. The database does not notice it; gives why replication has ended.
+fn suspended_by(fault: Fault) -> String {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    runtime.block_on(async move {
+        let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(5));
+        let settings = small_settings(4096);
+        let db = create(&handle, &disk, &settings).await;
+        let table = db.create_table(&messages()).await.unwrap();
+        let world = TestDatabase::new(&handle, db.clone(), table, State::new(), 5);
+        let copy = seed(&db, &disk, &settings).await;
+        disk.set_fault(fault);
+        assert_eq!(world.run(5, 4, 100).await, []);
+        drop(world);
+        db.close().await.unwrap();
+        drop(db);
+        let active = disk.directory("database");
+        let why = copy.suspension();
+        let caught_up = copy.catch_up((&active, "mail.edb"), |_| true).await;
+        assert!(caught_up.is_err(), "{caught_up:?}");
+        why.expect("replication was suspended")
+    })
+}
+
+#[test]
+fn a_copy_whose_storage_fails_or_is_full_does_not_hold_up_its_database() {
+    for failure in [IoFailure::PermissionDenied, IoFailure::OutOfSpace] {
+        for (operation, file) in [
+            (IoOperation::Write, "copy-log/"),
+            (IoOperation::Create, "copy-log/"),
+            (IoOperation::Write, "copy/mail.edb"),
+            (IoOperation::Read, "copy-log/"),
+        ] {
+            println!("{operation:?} of {file}: {failure:?}");
+            let fault = Fault::from_then_on(operation, 3, FaultEffect::Fail(failure.clone()));
+            let why = suspended_by(fault.on_file(file));
+            assert!(why.starts_with("Replication is suspended since"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn pages_that_differ_are_found() {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    runtime.block_on(async move {
+        let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(6));
+        let settings = small_settings(4096);
+        let db = create(&handle, &disk, &settings).await;
+        let copy = seed(&db, &disk, &settings).await;
+        db.close().await.unwrap();
+        drop(db);
+        let file = disk.directory("copy").open("mail.edb").await.unwrap();
+        let last = file.size_bytes().await.unwrap() - 4096;
+        let mut bytes = runtime::Buffer::zeroed(4096);
+        bytes.fill(7);
+        let write = file.write(last, Rc::new(bytes), Persistence::Durable);
+        write.await.unwrap();
+        let active = disk.directory("database");
+        let found = copy
+            .catch_up((&active, "mail.edb"), |_| true)
+            .await
+            .unwrap();
+        assert_eq!(
+            (found.wrong_pages, found.different_pages),
+            (1, 1),
+            "{found:?}"
+        );
+        assert_eq!(found.first_different.map(u64::from), Some(last / 4096 - 1));
+        assert!(found.same_position, "{found:?}");
+    });
+}
