@@ -4,7 +4,6 @@
 use super::{Load, smallest};
 use crate::common;
 use crate::data_set;
-use brokerage::database::Database;
 use brokerage::database::postgres::{Cluster, Connection};
 use measure::result::{ErrorKind, RunResult, Verdict};
 use std::fs::Permissions;
