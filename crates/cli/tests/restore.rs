@@ -35,6 +35,11 @@ fn result(here: &Scratch, out: &str) -> serde_json::Value {
     serde_json::from_slice(&text).expect("one document")
 }
 
+fn first_error(here: &Scratch) -> String {
+    let error = result(here, "out")["errors"][0]["error"].clone();
+    error.as_str().unwrap_or_default().to_owned()
+}
+
 fn has_state(target: &Path, word: &str) -> bool {
     let state = fs::read(target.join("mail-001/mail.state")).expect("a state file");
     let mut parts = state.windows(word.len());
@@ -51,13 +56,13 @@ fn every_run_begins_with_the_databases_of_the_copies() {
     let line = format!("{} --restore copies", load());
     here.proofload(&format!("{line} --dry-run"))
         .exits(0)
-        .prints("restore: 48");
+        .prints("restore: ");
     assert!(!here.path("out").exists());
     let before = fs::read(here.path("copies").join(DATABASE)).expect("a copy");
     for _ in 0..2 {
         here.proofload(&line)
             .exits(0)
-            .says("1 database restored from copies: 48")
+            .says("1 database restored from copies: ")
             .prints("Databases kept in target")
             .prints("PASS");
         let document = result(&here, "out");
@@ -177,8 +182,8 @@ fn a_damaged_copy_ends_the_restore_and_another_one_repairs_it() {
     let line = format!("{} --restore copies", load());
     here.proofload(&line)
         .exits(4)
-        .prints("page 699 is damaged")
         .prints("restore them again with --restore");
+    assert!(first_error(&here).contains("page 699 is damaged"));
     let target = here.path("target");
     assert!(has_state(&target, "copying"));
     forget(&here, "out");
@@ -193,18 +198,17 @@ fn a_damaged_copy_ends_the_restore_and_another_one_repairs_it() {
 }
 
 #[test]
-fn an_old_page_in_a_copy_is_found_by_its_version_or_its_checksum() {
+fn a_page_in_the_place_of_another_one_is_found() {
     let here = with_copies();
     let database = here.path("copies").join(DATABASE);
     let file = open_direct(&database);
     let mut page = Buffer::zeroed(PAGE_BYTES as usize);
     file.read_exact_at(&mut page, 700 * PAGE_BYTES)
         .expect("a page");
-    // A page in the place of another.
     file.write_all_at(&page, 701 * PAGE_BYTES).expect("a page");
     here.proofload(&format!("{} --restore copies", load()))
-        .exits(4)
-        .prints("page 700 is damaged");
+        .exits(4);
+    assert!(first_error(&here).contains("page 700 is damaged"));
 }
 
 #[test]
