@@ -160,7 +160,7 @@ impl<D: Directory> EdbHost<D> {
         let (place, name) = (self.place(database), file_name(database));
         let compared = copy.catch_up((&place.data, &name), |bytes| progress(bytes));
         match (compared.await, suspended) {
-            (Ok(found), _) => self.enter(database, found, &mut report),
+            (Ok(found), _) => self.enter(database, &found, &mut report),
             (Err(_), Some(why)) => report.problem = why,
             (Err(error), None) => {
                 report.problem =
@@ -170,7 +170,7 @@ impl<D: Directory> EdbHost<D> {
         Some(report)
     }
 
-    fn enter(&self, database: usize, found: Comparison, report: &mut ComparisonReport) {
+    fn enter(&self, database: usize, found: &Comparison, report: &mut ComparisonReport) {
         report.caught_up_s = Some(found.caught_up_s);
         report.wrong_pages = found.wrong_pages;
         report.different_pages = found.different_pages;
@@ -180,7 +180,7 @@ impl<D: Directory> EdbHost<D> {
         } else {
             report.compared_pages = Some(found.pages);
         }
-        report.failure = self.difference(database, &found);
+        report.failure = self.difference(database, found);
     }
 
     /// The data error that a difference is.
