@@ -16,6 +16,7 @@ const HOUR_S: u64 = 3_600;
 fn plan() -> RunPlan {
     let run = Run::default();
     RunPlan {
+        restored_from: None,
         warm_up: run.warm_up.on_storage(),
         run,
         tuning: Tuning::default(),
