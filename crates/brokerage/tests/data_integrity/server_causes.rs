@@ -103,7 +103,12 @@ fn a_server_that_becomes_a_standby_ends_a_run_by_itself() {
         wait_for_end(load);
     });
     if let Some(result) = result {
-        assert_server_side(&result, "standby");
+        // A statement may meet it before a new session does.
+        let reason = &result.verdict_reason;
+        let found = ["standby", "read-only"]
+            .into_iter()
+            .find(|word| reason.contains(word));
+        assert_server_side(&result, found.unwrap_or("standby"));
     }
 }
 
