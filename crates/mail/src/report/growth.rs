@@ -83,7 +83,7 @@ pub(super) fn section(result: &RunResult) -> Option<Section> {
         parts: vec![Part {
             title: "Initial and final size",
             table,
-            medium: Medium::Page,
+            medium: Medium::Both,
         }],
         folded: None,
     })

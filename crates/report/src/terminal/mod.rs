@@ -363,13 +363,8 @@ fn replay(text: &mut Text, result: &RunResult) {
     }
 }
 
-/// A section that the workload brings: its tables, then its sentences. One whose tables are all on the page
-/// is left out: its sentences are about them.
+/// A section that the workload brings: its tables, then its sentences.
 fn own_section(text: &mut Text, section: &Section) {
-    let mut parts = section.parts.iter();
-    if !section.parts.is_empty() && parts.all(|part| part.medium == Medium::Page) {
-        return;
-    }
     for part in &section.parts {
         if part.medium != Medium::Page && !part.table.is_empty() {
             text.head(part.title);

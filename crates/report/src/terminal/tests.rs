@@ -189,31 +189,3 @@ fn a_number_stays_in_a_line_with_its_unit_and_its_sign() {
         }
     }
 }
-
-#[test]
-fn a_section_whose_tables_are_on_the_page_is_left_out() {
-    let lines = |media: &[Medium]| {
-        let mut table = Table::new(vec![Column::text("name")]);
-        table.push(vec![Cell::new("first")]);
-        let part = |&medium: &Medium| measure::display::Part {
-            title: "A table",
-            table: table.clone(),
-            medium,
-        };
-        let section = Section {
-            id: "own",
-            title: "A section",
-            sentences: vec!["A dash is nothing.".to_owned()],
-            parts: media.iter().map(part).collect(),
-            folded: None,
-        };
-        let style = Style::plain();
-        let mut text = Text::new(&style);
-        own_section(&mut text, &section);
-        let text = text.finish();
-        ["first", "A dash"].map(|words| text.matches(words).count())
-    };
-    assert_eq!(lines(&[Medium::Page]), [0, 0]);
-    assert_eq!(lines(&[]), [0, 1]);
-    assert_eq!(lines(&[Medium::Page, Medium::Terminal]), [1, 1]);
-}
