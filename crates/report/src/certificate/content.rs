@@ -3,6 +3,7 @@
 use measure::recompute::Agreement;
 use measure::result::{DeviceResult, RunResult, TargetPath, Verdict};
 
+use super::shared::{NOT_VERIFIED, heading, or_absent, rank, tests};
 use super::{Block, Certificate, CertifiedRun, Details, Fact, Grid, figures, run, summary, texts};
 use crate::number::{ABSENT, bytes, counted, duration, figure, moment};
 use crate::tone::Tone;
@@ -82,10 +83,6 @@ fn pages(one: &CertifiedRun, details: Option<&Details>) -> Vec<Block> {
     blocks
 }
 
-pub(super) fn heading(text: &str) -> Block {
-    Block::Heading(text.to_owned())
-}
-
 /// Numbers the sections of each part.
 fn number_sections(blocks: &mut [Block]) {
     let mut number = 0;
@@ -109,19 +106,6 @@ fn signatures(details: &Details) -> [Block; 2] {
     [heading("Signatures"), Block::Signatures(roles)]
 }
 
-/// How bad the answer of a run is; 0 when it has passed and was verified in full.
-pub(super) fn rank(one: &CertifiedRun) -> u8 {
-    let agreement = one.verified.agreement();
-    match one.run.result.verdict {
-        _ if agreement == Agreement::None => 5,
-        Verdict::Error => 4,
-        Verdict::Fail => 3,
-        Verdict::Interrupted => 2,
-        Verdict::Inconclusive | Verdict::Built => 1,
-        Verdict::Pass => u8::from(agreement != Agreement::Whole),
-    }
-}
-
 fn subtitle(result: &RunResult) -> String {
     let begun = match result.started.as_str() {
         "" => String::new(),
@@ -129,9 +113,6 @@ fn subtitle(result: &RunResult) -> String {
     };
     format!("Run{begun} on host {}", or_absent(&result.host.name))
 }
-
-/// What a run is called whose files were changed after it.
-pub(super) const NOT_VERIFIED: &str = "NOT VERIFIED";
 
 fn answer(one: &CertifiedRun) -> Block {
     let headline = headline(&one.run);
@@ -245,12 +226,6 @@ fn question(result: &RunResult) -> String {
     format!("Does the storage {asked}, and does it return every page as it was written?{about}")
 }
 
-/// The tests of a run in words; empty where none are distinguished.
-pub(super) fn tests(result: &RunResult) -> String {
-    let tests: Vec<&str> = result.tests.iter().map(|test| test.label()).collect();
-    tests.join(", ")
-}
-
 fn configuration(one: &CertifiedRun) -> Vec<Fact> {
     let result = &one.run.result;
     let throughput = &result.throughput;
@@ -316,12 +291,4 @@ fn places(targets: &[TargetPath]) -> String {
     let more = targets.len().saturating_sub(MOST_PLACES);
     let more = (more > 0).then(|| format!("and {more} more in result.json"));
     shown.into_iter().chain(more).collect::<Vec<_>>().join(", ")
-}
-
-/// The text, or the sign for nothing.
-pub(super) fn or_absent(text: &str) -> &str {
-    match text.trim() {
-        "" => ABSENT,
-        text => text,
-    }
 }

@@ -15,6 +15,7 @@ mod details;
 mod html;
 mod pdf;
 mod run;
+mod shared;
 mod summary;
 
 use crate::tone::Tone;

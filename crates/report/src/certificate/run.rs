@@ -7,7 +7,7 @@ use measure::result::{Bound, IoFigures, RunResult, ServerResult, VerifiedDatabas
 use measure::run_directory::{HISTOGRAMS_FILE, SAMPLES_FILE};
 use measure::service_level::describe_counts;
 
-use super::content::heading;
+use super::shared::heading;
 use super::{Block, CertifiedRun, Fact, Grid, figures, texts};
 use crate::number::{
     ABSENT, beside_limit, bounded, bytes, count, counted, duration, figure, latency_or_absent,

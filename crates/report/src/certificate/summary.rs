@@ -7,7 +7,7 @@ use measure::recompute::Agreement;
 use measure::result::{Check, CheckKind, RunResult, Scope, Verdict};
 use measure::service_level::deciding_check;
 
-use super::content::{NOT_VERIFIED, heading, or_absent, rank, tests};
+use super::shared::{NOT_VERIFIED, heading, or_absent, rank, tests};
 use super::{Block, CertifiedRun, Fact, Grid, figures, texts};
 use crate::number::{ABSENT, beside_limit, bounded, duration};
 use crate::tone::Tone;
