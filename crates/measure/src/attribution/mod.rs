@@ -3,8 +3,8 @@
 //!
 //! [`attribute`] works on a result document alone, so the verdict of a run can be worked out again
 //! from what the run left behind. Each rule is a line of data in [`rules`]: what must hold, a sentence
-//! with the figures, and a remedy. [`evidence`] has the figures that several rules need, [`cached`] the
-//! rules about caches.
+//! with the figures, and a remedy. [`evidence`] has the figures that several rules need, [`cpu`] those about
+//! busy CPUs, [`cached`] the rules about caches.
 //!
 //! - A level that was not met is **in doubt** when a rule holds that explains it without the storage. A
 //!   rule about the host does not hold against a device that accounts for most of the latency
@@ -16,6 +16,7 @@
 //! - A run that passes on data that fits a cache is inconclusive, unless that is allowed.
 
 mod cached;
+mod cpu;
 mod evidence;
 mod rules;
 #[cfg(test)]
