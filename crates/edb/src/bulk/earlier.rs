@@ -10,6 +10,9 @@ use std::rc::Rc;
 
 use runtime::{Buffer, File, IoError, Persistence};
 
+/// Hears how many bytes of a file need not be written.
+pub(super) type OnFound = Box<dyn FnOnce(u64)>;
+
 /// The file of an interrupted build.
 pub(super) struct Earlier {
     size_bytes: u64,
@@ -18,16 +21,12 @@ pub(super) struct Earlier {
     end: Cell<Option<u64>>,
     comparing: Cell<u32>,
     /// Hears, once, how many bytes were there.
-    found: Cell<Option<Box<dyn FnOnce(u64)>>>,
+    found: Cell<Option<OnFound>>,
 }
 
 impl Earlier {
     /// A file of this size. `found` hears how many bytes from its beginning on need not be written.
-    pub(super) fn new(
-        size_bytes: u64,
-        page_size_bytes: usize,
-        found: Box<dyn FnOnce(u64)>,
-    ) -> Rc<Self> {
+    pub(super) fn new(size_bytes: u64, page_size_bytes: usize, found: OnFound) -> Rc<Self> {
         Rc::new(Self {
             size_bytes,
             page_size_bytes,
