@@ -51,7 +51,7 @@ fn goes_on(runtime: &Runtime, disk: &SimulatedDisk) -> (u64, Vec<u8>) {
         go_on(&handle, &file, &plan, &mut rows(), on_found, |_| ())
             .await
             .unwrap();
-        let found = found.borrow();
+        let found = found.take();
         assert_eq!(found.len(), 1, "{found:?}");
         (found[0], contents(&disk).await)
     })

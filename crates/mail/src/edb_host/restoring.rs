@@ -25,9 +25,8 @@ pub async fn open_copy<D: Directory>(
         let file = format!("{}/{name}", places.data.describe());
         Err(Failure::new(FailureKind::Internal, file, RESTORING, error))
     };
-    let state = match DatabaseState::read(&places.data).await? {
-        None => return incomplete("the copy is incomplete: nothing says what it is of"),
-        Some(state) => state,
+    let Some(state) = DatabaseState::read(&places.data).await? else {
+        return incomplete("the copy is incomplete: nothing says what it is of");
     };
     if matches!(state.condition, Condition::Copying | Condition::Building) {
         return incomplete("the copy is incomplete, or its check has found something wrong");
