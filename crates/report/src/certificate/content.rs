@@ -1,7 +1,7 @@
 //! What stands on a certificate.
 
 use measure::recompute::Agreement;
-use measure::result::{DeviceResult, RunResult, TargetPath, Verdict};
+use measure::result::{DeviceResult, RunResult, TargetPath};
 
 use super::shared::{NOT_VERIFIED, heading, or_absent, rank, tests};
 use super::{Block, Certificate, CertifiedRun, Details, Fact, Grid, figures, run, summary, texts};
