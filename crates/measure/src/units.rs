@@ -47,6 +47,16 @@ pub fn count_of(number: u64) -> String {
     grouped(&number.to_string())
 }
 
+/// The text with a period at its end, unless it has one: an error may end with a remedy, which is a sentence.
+#[must_use]
+pub fn end_sentence(text: String) -> String {
+    if text.ends_with('.') {
+        text
+    } else {
+        text + "."
+    }
+}
+
 /// The text of an error as the beginning of a sentence. Options keep their letters.
 #[must_use]
 pub fn sentence(error: &dyn std::fmt::Display) -> String {

@@ -9,12 +9,17 @@ use edb::EngineSettings;
 use edb::database::BackupReads;
 use edb::passive::{Comparison, CopyPlace, CopyState, PassiveCopy};
 use measure::result::IntegrityClass;
+use measure::units::end_sentence;
 use runtime::Directory;
 use workload::controller::host::{ComparisonReport, CopyObservers, Progress, SeedReport};
 use workload::failure::Failure;
 
 /// What is being done, for messages.
 const COMPARING: &str = "comparing the passive copy";
+/// The same of making one.
+const SEEDING: &str = "seeding the passive copy";
+/// The same of keeping one up to date.
+const FOLLOWING: &str = "keeping the passive copy up to date";
 
 /// Fewer pages leave the cache of a copy nothing to evict.
 const FEWEST_CACHE_PAGES: u64 = 64;
@@ -27,6 +32,8 @@ pub(super) struct Passive<D: Directory> {
     at_end: Option<CopyState>,
     /// Whether it was said that it does not follow any more.
     is_said: bool,
+    /// Why it could not be made.
+    failure: Option<Failure>,
 }
 
 /// A database as sessions use it.
@@ -42,34 +49,34 @@ impl<D: Directory> EdbHost<D> {
         observers: CopyObservers,
         progress: Progress,
     ) -> Result<SeedReport, Failure> {
-        let Some(place) = self.passive_places.get(&database) else {
+        if !self.passive_places.contains_key(&database) {
             return Err(Failure::unsupported("replicating a database"));
-        };
-        let name = file_name(database);
+        }
         let begun_ns = self.handle.now_ns();
         let mut report = SeedReport {
-            path: format!("{}/{name}", place.data.describe()),
+            path: self.path_of_copy(database),
             ..SeedReport::default()
         };
         let seeded = self.try_seed(database, open, observers, progress).await;
         report.seconds = (self.handle.now_ns() - begun_ns) as f64 / 1e9;
-        let copy = match seeded {
+        let (copy, failure) = match seeded {
             Ok((bytes, copy)) => {
                 report.bytes = bytes;
                 if copy.is_none() {
                     report.problem = "Seeding was stopped before its end.".to_owned();
                 }
-                copy
+                (copy, None)
             }
-            Err(error) => {
-                report.problem = format!("The copy could not be seeded: {error}");
-                None
+            Err(failure) => {
+                report.problem = not_seeded(&failure);
+                (None, Some(failure))
             }
         };
         let passive = Passive {
             copy,
             at_end: None,
             is_said: false,
+            failure,
         };
         self.passive.borrow_mut().insert(database, passive);
         Ok(report)
@@ -82,7 +89,7 @@ impl<D: Directory> EdbHost<D> {
         open: &Open<D>,
         observers: CopyObservers,
         progress: Progress,
-    ) -> Result<(u64, Option<PassiveCopy<D>>), String> {
+    ) -> Result<(u64, Option<PassiveCopy<D>>), Failure> {
         let place = &self.passive_places[&database];
         let reads = &self.plan.profile.backup;
         let reads = BackupReads {
@@ -101,13 +108,18 @@ impl<D: Directory> EdbHost<D> {
             .store()
             .database()
             .seed(&to, reads, observers.active, |bytes| progress(bytes));
-        let (pass, copy) = seeded.await.map_err(|error| error.to_string())?;
-        let failed = |error: Failure| error.to_string();
-        let state = DatabaseState::read(&self.place(database).data).await;
-        if let Some(state) = state.map_err(failed)? {
-            state.write(&place.data).await.map_err(failed)?;
+        let seeded = seeded.await;
+        let file = self.path_of_copy(database);
+        let (pass, copy) = seeded.map_err(|error| Failure::of_engine(&error, &file, SEEDING))?;
+        if let Some(state) = DatabaseState::read(&self.place(database).data).await? {
+            state.write(&place.data).await?;
         }
         Ok((pass.bytes, copy))
+    }
+
+    fn path_of_copy(&self, database: usize) -> String {
+        let place = &self.passive_places[&database];
+        format!("{}/{}", place.data.describe(), file_name(database))
     }
 
     fn settings_of_copy(&self) -> EngineSettings {
@@ -128,7 +140,7 @@ impl<D: Directory> EdbHost<D> {
         let passive = passive.get_mut(&database).filter(|one| !one.is_said)?;
         let why = passive.copy.as_ref()?.suspension()?;
         passive.is_said = true;
-        Some(format!("{}: {why}", file_name(database)))
+        Some(end_sentence(format!("{}: {why}", file_name(database))))
     }
 
     /// Takes note of how far the copy has come.
@@ -144,11 +156,20 @@ impl<D: Directory> EdbHost<D> {
         database: usize,
         progress: Progress,
     ) -> Option<ComparisonReport> {
-        let (copy, at_end) = {
+        let (copy, at_end, failure) = {
             let mut passive = self.passive.borrow_mut();
             let passive = passive.get_mut(&database)?;
-            (passive.copy.take()?, passive.at_end.unwrap_or_default())
+            let at_end = passive.at_end.unwrap_or_default();
+            (passive.copy.take(), at_end, passive.failure.take())
         };
+        if let Some(failure) = failure {
+            return Some(ComparisonReport {
+                problem: not_seeded(&failure),
+                failure: Some(failure),
+                ..ComparisonReport::default()
+            });
+        }
+        let copy = copy?;
         let mut report = ComparisonReport {
             shipped_log_files: u64::from(at_end.shipped),
             replayed_log_files: u64::from(at_end.replayed),
@@ -161,10 +182,13 @@ impl<D: Directory> EdbHost<D> {
         let compared = copy.catch_up((&place.data, &name), |bytes| progress(bytes));
         match (compared.await, suspended) {
             (Ok(found), _) => self.enter(database, &found, &mut report),
-            (Err(_), Some(why)) => report.problem = why,
-            (Err(error), None) => {
-                report.problem =
-                    format!("The copy could not be brought to the end of the log: {error}");
+            (Err(error), suspended) => {
+                let why = suspended.unwrap_or_else(|| {
+                    format!("The copy could not be brought to the end of the log: {error}")
+                });
+                report.problem = end_sentence(why);
+                let file = self.path_of_copy(database);
+                report.failure = Some(Failure::of_engine(&error, &file, FOLLOWING));
             }
         }
         Some(report)
@@ -185,8 +209,7 @@ impl<D: Directory> EdbHost<D> {
 
     /// The data error that a difference is.
     fn difference(&self, database: usize, found: &Comparison) -> Option<Failure> {
-        let place = &self.passive_places[&database];
-        let file = format!("{}/{}", place.data.describe(), file_name(database));
+        let file = self.path_of_copy(database);
         let failure = |class, error: &str| Failure::of_data(class, &file, COMPARING, error);
         if let Some(page) = found.first_different {
             let error = format!(
@@ -205,6 +228,10 @@ impl<D: Directory> EdbHost<D> {
             failure(IntegrityClass::Log, error)
         })
     }
+}
+
+fn not_seeded(failure: &Failure) -> String {
+    end_sentence(format!("The copy could not be seeded: {failure}"))
 }
 
 /// A queue at the end, and at its longest.

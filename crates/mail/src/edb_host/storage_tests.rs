@@ -8,8 +8,9 @@ use config::ByteSize;
 use edb::check::{CheckError, check};
 use edb::database::{BackupReads, DatabaseCopy};
 use edb::{Database, EngineError, EngineSettings, RecoveryReport};
+use measure::result::IntegrityClass;
 use measure::sample::Recorder;
-use measure::units::count;
+use measure::units::{count, end_sentence};
 use runtime::trace::NoObserver;
 use runtime::{Directory, IoError, IoObserver};
 use std::cell::RefCell;
@@ -72,19 +73,20 @@ impl<D: Directory> EdbHost<D> {
         };
         let completed = open.store().database().complete_copy(&mut copy).await;
         completed.map_err(|error| Failure::of_engine(&error, &copy.name(), BACKING_UP))?;
-        self.mark_copy(database, Condition::Copying).await?;
+        let active = &self.place(database).data;
+        self.mark_copy(database, active, Condition::Copying).await?;
         self.copied.borrow_mut().insert(database, copy);
         Ok(())
     }
 
-    /// Gives a copy the state of its database in this condition.
-    async fn mark_copy(&self, database: usize, condition: Condition) -> Result<(), Failure> {
-        let state = match self.copies.get(&database) {
-            Some(places) if condition != Condition::Copying => {
-                DatabaseState::read(&places.data).await?
-            }
-            _ => DatabaseState::read(&self.place(database).data).await?,
-        };
+    /// Gives a copy the state that is in a directory, in this condition.
+    async fn mark_copy(
+        &self,
+        database: usize,
+        from: &D,
+        condition: Condition,
+    ) -> Result<(), Failure> {
+        let state = DatabaseState::read(from).await?;
         if let (Some(state), Some(places)) = (state, self.copies.get(&database)) {
             let state = DatabaseState { condition, ..state };
             state.write(&places.data).await?;
@@ -92,8 +94,19 @@ impl<D: Directory> EdbHost<D> {
         Ok(())
     }
 
-    /// As [`workload::controller::host::DatabaseHost::check_copy`]. A copy that is as it must be gets the
-    /// state of its database, so that a run can go on it and it can be restored.
+    /// Says that a copy can be run on and restored.
+    async fn release_copy(&self, database: usize) -> Result<(), Failure> {
+        match self.copies.get(&database) {
+            Some(places) => {
+                self.mark_copy(database, &places.data, Condition::InUse)
+                    .await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// As [`workload::controller::host::DatabaseHost::check_copy`]. A copy in which nothing wrong
+    /// was found can be run on and restored from then on.
     pub(super) async fn check_one_copy(
         &self,
         database: usize,
@@ -107,7 +120,7 @@ impl<D: Directory> EdbHost<D> {
         };
         match copy.check(&self.handle, |bytes| progress(bytes)).await {
             Err(error) => {
-                report.problem = sentence(format!("The copy cannot be read: {error}"));
+                report.problem = end_sentence(format!("The copy cannot be read: {error}"));
                 report.failures.push(Failure::of_io(&error, CHECKING));
                 return Some(report);
             }
@@ -125,15 +138,16 @@ impl<D: Directory> EdbHost<D> {
         }
         drop(copy);
         if let Err(error) = self.restore(database, &mut report).await {
-            report.problem = sentence(format!("The copy cannot be recovered: {error}"));
+            report.problem = end_sentence(format!("The copy cannot be recovered: {error}"));
             let failure = Failure::of_engine(&error, &report.path, CHECKING);
             report.failures.push(failure);
         }
         note_damage(&mut report);
         let is_good = report.problem.is_empty()
             && report.wrong_pages + report.different_pages + report.findings == 0;
-        if is_good && let Err(failure) = self.mark_copy(database, Condition::InUse).await {
-            report.problem = sentence(format!("The copy cannot be marked as complete: {failure}"));
+        if is_good && let Err(failure) = self.release_copy(database).await {
+            report.problem =
+                end_sentence(format!("The copy cannot be marked as complete: {failure}"));
             report.failures.push(failure);
         }
         Some(report)
@@ -164,7 +178,8 @@ impl<D: Directory> EdbHost<D> {
         match check(&file, |_, _| {}).await {
             Ok(found) => report.findings = found.findings.len() as u64,
             Err(error) => {
-                report.problem = sentence(format!("The restored copy cannot be checked: {error}"));
+                report.problem =
+                    end_sentence(format!("The restored copy cannot be checked: {error}"));
                 report.failures.push(match &error {
                     CheckError::Io(error) => Failure::of_io(error, CHECKING),
                     _ => {
@@ -231,34 +246,32 @@ impl<D: Directory> EdbHost<D> {
 
 /// What is wrong with the contents of a copy is an error of the storage that it was written to.
 fn note_damage(report: &mut CopyReport) {
+    let pages = |number: u64, what: &str| format!("{} {what}", count(number, "page"));
     let found = [
-        (report.wrong_pages, "page", "with a wrong checksum"),
+        (
+            report.wrong_pages,
+            IntegrityClass::Checksum,
+            pages(report.wrong_pages, "with a wrong checksum"),
+        ),
         (
             report.different_pages,
-            "page",
-            "with other contents than were written",
+            IntegrityClass::Contents,
+            pages(
+                report.different_pages,
+                "with other contents than were written",
+            ),
         ),
         (
             report.findings,
-            "finding",
-            "of the check of the recovered copy",
+            IntegrityClass::Contents,
+            format!("{} of its check", count(report.findings, "finding")),
         ),
     ];
-    for (number, noun, what) in found {
+    for (number, class, error) in found {
         if number > 0 {
-            let error = format!("{} {what}", count(number, noun));
-            let failure = Failure::new(FailureKind::Integrity, &report.path, CHECKING, error);
+            let failure = Failure::of_data(class, &report.path, CHECKING, &error);
             report.failures.push(failure);
         }
-    }
-}
-
-/// Errors may end with a remedy, which is a sentence.
-fn sentence(text: String) -> String {
-    if text.ends_with('.') {
-        text
-    } else {
-        text + "."
     }
 }
 

@@ -4,7 +4,7 @@ use crate::support::{Outcome, carry_out, profile, slow_disk};
 use config::{ByteSize, TimeSpan};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
-use measure::result::{CheckId, RunResult, Verdict};
+use measure::result::{CheckId, ErrorKind, RunResult, Verdict};
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::{IoFailure, IoOperation, Runtime, SimulatedDisk};
 use workload::controller::plan::ReplicationPlan;
@@ -119,17 +119,32 @@ fn a_larger_cache_of_the_copy_reads_less() {
 
 #[test]
 fn a_copy_whose_storage_fails_or_is_full_fails_alone() {
-    for (failure, words) in [
-        (IoFailure::Device("no answer".to_owned()), "no answer"),
-        (IoFailure::OutOfSpace, "no space is left"),
+    let no_answer = IoFailure::Device("no answer".to_owned());
+    for (failure, words, kind) in [
+        (no_answer, "no answer", ErrorKind::Io),
+        (
+            IoFailure::OutOfSpace,
+            "no space is left",
+            ErrorKind::OutOfSpace,
+        ),
     ] {
         let fault = Fault::from_then_on(IoOperation::Write, 8, FaultEffect::Fail(failure));
         let result = run_replicating(&small(), vec![fault.on_file("passive-log1/")]);
-        assert_eq!(result.errors, [], "{:#?}", result.errors);
-        assert_eq!(result.verdict, Verdict::Fail, "{}", result.verdict_reason);
-        let failed: Vec<_> = result.failed_checks().collect();
+        assert_eq!(result.verdict, Verdict::Error, "{}", result.verdict_reason);
+        let [error] = &result.errors[..] else {
+            panic!("{:#?}", result.errors);
+        };
+        assert_eq!(error.kind, kind);
+        assert!(error.file.contains("passive1/mail-002"), "{}", error.file);
+        assert!(
+            (19.9..20.1).contains(&result.duration_s),
+            "the load went on"
+        );
+        let failed = result.failed_checks();
+        let failed: Vec<_> = failed
+            .filter(|one| one.id == CheckId::PassiveCopyErrors)
+            .collect();
         assert_eq!(failed.len(), 1, "{failed:#?}");
-        assert_eq!(failed[0].id, CheckId::PassiveCopyErrors);
         assert_eq!(failed[0].place, "mail-002");
         let databases = &result.replication.as_ref().unwrap().databases;
         let problem = &databases[1].problem;
@@ -151,8 +166,12 @@ fn a_copy_that_cannot_be_seeded_fails_alone() {
     let failure = FaultEffect::Fail(IoFailure::OutOfSpace);
     let fault = Fault::from_then_on(IoOperation::Write, 4, failure);
     let result = run_replicating(&small(), vec![fault.on_file("passive0/mail-001.edb")]);
-    assert_eq!(result.errors, [], "{:#?}", result.errors);
-    assert_eq!(result.verdict, Verdict::Fail, "{}", result.verdict_reason);
+    assert_eq!(result.verdict, Verdict::Error, "{}", result.verdict_reason);
+    assert_eq!(result.errors[0].kind, ErrorKind::OutOfSpace);
+    assert!(
+        (19.9..20.1).contains(&result.duration_s),
+        "the load went on"
+    );
     let problem = &result.replication.as_ref().unwrap().databases[0].problem;
     assert!(problem.contains("could not be seeded"), "{problem}");
 }

@@ -7,6 +7,7 @@ use crate::result::{
     Bound, Check, CheckId, CheckKind, ErrorCount, ErrorKind, ErrorRecord, RunResult, Verdict,
     has_measured_phase,
 };
+use crate::units::end_sentence;
 
 /// Classes and places of errors that a sentence names at most.
 const MOST_NAMED: usize = 5;
@@ -239,14 +240,6 @@ fn fail_reason(failed: &[&Check], all: usize) -> String {
             _ if failed.iter().all(|check| check.id == first.id) => ", the worst of them",
             _ => ", one of them",
         }
-}
-
-fn end_sentence(text: String) -> String {
-    if text.ends_with('.') {
-        text
-    } else {
-        text + "."
-    }
 }
 
 /// Why a run without failure says nothing yet.

@@ -188,6 +188,13 @@ impl<H: DatabaseHost> Shard<H> {
         Ok(())
     }
 
+    /// The same of what was found in copies. One may end the run: the other copies have been looked at by then.
+    fn note_or_fail_all(&self, failures: Vec<(usize, Failure)>) -> Result<(), Failure> {
+        failures
+            .into_iter()
+            .try_for_each(|(database, failure)| self.note_or_fail(database, failure))
+    }
+
     /// The progress of work on all databases at the same time, with these bytes each.
     fn parts(&self, sizes_bytes: Vec<u64>) -> Rc<Parts> {
         let (inbox, number) = (self.follower.inbox().clone(), self.number);

@@ -44,18 +44,17 @@ impl<H: DatabaseHost> Shard<H> {
         let mut sizes_bytes = self.sizes_bytes.borrow().clone();
         sizes_bytes.resize(self.databases().len(), self.plan.database_bytes);
         let parts = self.parts(sizes_bytes);
+        let mut failures = Vec::new();
         for (part, &database) in self.databases().iter().enumerate() {
             let compared = self.host.compare_copy(database, parts.progress(part)).await;
             if let Some(mut report) = compared {
-                if let Some(failure) = report.failure.take() {
-                    self.errors.note_in_transaction(Some(database), failure);
-                }
+                failures.extend(report.failure.take().map(|failure| (database, failure)));
                 self.follower
                     .report(ShardMessage::Compared { database, report });
             }
             parts.finish(part);
         }
-        Ok(())
+        self.note_or_fail_all(failures)
     }
 
     /// Says of copies that do not follow their database any more why.

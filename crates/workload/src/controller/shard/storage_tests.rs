@@ -98,11 +98,7 @@ impl<H: DatabaseHost> Shard<H> {
             }
             parts.finish(part);
         }
-        // One may end the run: the other copies have been checked by then.
-        for (database, failure) in failures {
-            self.note_or_fail(database, failure)?;
-        }
-        Ok(())
+        self.note_or_fail_all(failures)
     }
 
     /// Opens the databases with their checkpoint held, and begins a load that writes their log.
