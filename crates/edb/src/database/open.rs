@@ -22,7 +22,7 @@ use crate::space::{self, SpaceKind};
 use crate::store::FileStore;
 use crate::verification::{StoredVersions, half_written, versions_file};
 use config::ByteSize;
-use runtime::{Buffer, Directory, File, Handle, IoCause, IoObserver};
+use runtime::{Buffer, Directory, File, Handle, IoCause, IoError, IoObserver};
 use std::rc::Rc;
 
 impl<D: Directory> Database<D> {
@@ -251,12 +251,7 @@ impl<D: Directory> Parts<'_, D> {
                 ByteSize(found as u64)
             )));
         }
-        let (first, result) = file.read(0, Buffer::zeroed(page_bytes)).await;
-        result?;
-        let (second, result) = file
-            .read(page_bytes as u64, Buffer::zeroed(page_bytes))
-            .await;
-        result?;
+        let [first, second] = read_headers(file, page_bytes).await?;
         let header = DatabaseHeader::choose(&first, &second);
         let header = header.map_err(|damage| refuse(damage.to_string()))?;
         if header.page_size_bytes as usize != page_bytes {
@@ -420,4 +415,21 @@ impl<D: Directory> Core<D> {
         self.growth.file_pages.set(pages.max(owned));
         Ok(())
     }
+}
+
+/// Both copies of the header of a file with pages of this size, as they are.
+///
+/// # Errors
+/// If the storage fails.
+pub(super) async fn read_headers<F: File>(
+    file: &F,
+    page_bytes: usize,
+) -> Result<[Buffer; 2], IoError> {
+    let (first, result) = file.read(0, Buffer::zeroed(page_bytes)).await;
+    result?;
+    let (second, result) = file
+        .read(page_bytes as u64, Buffer::zeroed(page_bytes))
+        .await;
+    result?;
+    Ok([first, second])
 }

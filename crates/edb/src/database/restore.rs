@@ -5,6 +5,7 @@
 
 use super::LOG_PREFIX;
 use super::copy::copy_file;
+use super::open::read_headers;
 use crate::format::database_header::{DatabaseHeader, DatabaseState};
 use crate::format::layout::{last_page, page_offset};
 use crate::integrity::{Contents, Evidence, Version, compare_headers};
@@ -87,12 +88,7 @@ impl<D: Directory> ClosedCopy<D> {
         if size_bytes < 3 * page_bytes as u64 {
             return Err(unusable("it is too short to be a database".to_owned()));
         }
-        let (first, result) = file.read(0, Buffer::zeroed(page_bytes)).await;
-        result?;
-        let (second, result) = file
-            .read(page_bytes as u64, Buffer::zeroed(page_bytes))
-            .await;
-        result?;
+        let [first, second] = read_headers(&file, page_bytes).await?;
         let header = DatabaseHeader::choose(&first, &second);
         let header = header.map_err(|damage| unusable(damage.to_string()))?;
         if let Some(finding) = compare_headers(&file.name(), &first, &second) {
