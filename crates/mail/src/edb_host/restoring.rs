@@ -46,7 +46,7 @@ fn failure_of(error: RestoreError) -> Failure {
         RestoreError::Io(error) => Failure::of_io(&error, RESTORING),
         RestoreError::Unusable { file, reason } => {
             let error = format!("the copy cannot be used: {reason}");
-            Failure::new(FailureKind::Internal, file, RESTORING, error)
+            Failure::new(FailureKind::Integrity, file, RESTORING, error)
         }
     }
 }
