@@ -9,6 +9,7 @@ use crate::result::Check;
 const BUSY_PERCENT: f64 = 90.0;
 /// A load generator with this share of the busy time makes the processors busy itself.
 const MOST_OF_CPU: f64 = 0.5;
+
 /// Who kept the CPUs busy when they were too busy.
 struct Busy {
     /// How busy they were, in percent of all of them.

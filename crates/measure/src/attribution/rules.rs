@@ -24,9 +24,9 @@ const PAUSE_SHARE: f64 = 0.01;
 /// Sessions that wait for locks, in percent, when fewer wait for storage.
 const LOCKS_PERCENT: f64 = 30.0;
 /// Transactions are slow by something else when fewer of the busy sessions wait for storage, in percent.
-const STORAGE_WAITS_PERCENT: f64 = 30.0;
+const FEW_STORAGE_WAITS_PERCENT: f64 = 30.0;
 /// The same where no wait events are known, when every device was busy for less of the time.
-const BUSY_DEVICE: f64 = 0.3;
+const IDLE_DEVICE: f64 = 0.3;
 /// Requests wait above a device whose own latency is less than this share of the read latency.
 const ABOVE_DEVICE_SHARE: f64 = 0.3;
 /// Fewest requests behind an average.
@@ -398,7 +398,7 @@ fn few_storage_waits(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
     }
     if !server.waits.is_empty() {
         let storage_percent = evidence.waits_percent("storage");
-        return (storage_percent < STORAGE_WAITS_PERCENT).then(|| {
+        return (storage_percent < FEW_STORAGE_WAITS_PERCENT).then(|| {
             format!(
                 "only {storage_percent:.0} % of the busy sessions of the server waited for storage."
             )
@@ -406,7 +406,7 @@ fn few_storage_waits(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
     }
     let busiest = result.host.devices.iter().map(|one| one.busy_fraction);
     let busiest = busiest.max_by(f64::total_cmp)?;
-    (busiest < BUSY_DEVICE).then(|| {
+    (busiest < IDLE_DEVICE).then(|| {
         format!(
             "the storage was busy for {} % of the time, and the database reports no wait events.",
             percent(busiest)
