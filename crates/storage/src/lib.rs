@@ -1,7 +1,7 @@
 //! The storage under test: what may be used, what must be left alone, and what goes where.
 //!
 //! [`survey`] looks at every path of `--on` and `--log-on` before anything is written and either
-//! gives a [`Layout`] or the one sentence that says what is in the way; [`copies`] does so for copies. [`target`] finds out what a
+//! gives a [`Layout`] or the one sentence that says what is in the way. [`target`] finds out what a
 //! path is, [`directory`] and [`device`] whether it may be used, [`space`] whether everything fits.
 //! [`marker`] is the file by which Proofload knows its own directories again; its lock is held by
 //! the run that uses them. [`under_way`] waits for the requests of a run that was killed. [`claim`]

@@ -103,7 +103,7 @@ fn a_complete_file_is_found_whole_and_not_changed() {
 }
 
 #[test]
-fn what_is_not_as_it_must_be_is_written_again() {
+fn what_differs_is_written_again() {
     let (runtime, disk, whole) = complete();
     let at = whole.len() / 2 / PAGE_BYTES * PAGE_BYTES;
     let to = disk.clone();

@@ -24,7 +24,8 @@ pub struct ResumedBuild {
 pub struct GoneOnDatabase {
     /// Name of the database.
     pub name: String,
-    /// Bytes from the beginning of its file that were read, found as they must be, and not written again.
+    /// Bytes from the beginning of its file that were read, found identical to what the build writes, and not
+    /// written again.
     pub found_bytes: u64,
 }
 

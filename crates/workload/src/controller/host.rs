@@ -173,7 +173,7 @@ pub struct ComparisonReport {
     /// Why it did not follow to the end or could not be compared, as a sentence; empty when it did and
     /// could.
     pub problem: String,
-    /// What the comparison says of the data, if something is wrong.
+    /// The error of the storage or of the data that the problem or a difference is.
     pub failure: Option<Failure>,
 }
 
@@ -351,8 +351,7 @@ pub trait DatabaseHost: 'static {
         Ok(())
     }
 
-    /// Makes a passive copy of an open database, which follows it from then on. `observer` is notified of
-    /// requests to the database for it, `copy_observer` of those to the copy. `progress` hears the bytes.
+    /// Makes a passive copy of an open database, which follows it from then on. `progress` hears the bytes.
     ///
     /// # Errors
     /// The failure that ends the run. What fails at the copy is in the report.

@@ -51,7 +51,7 @@ impl RunController {
     ) {
         let name = self.name_of(database);
         let text = format!(
-            "{name}: its build goes on at {} of {}; what was there was read and is as it must be",
+            "{name}: its build goes on at {} of {}; what was there was read and is identical to what it writes",
             units::size(found_bytes),
             units::size(self.plan.database_bytes.max(found_bytes)),
         );
