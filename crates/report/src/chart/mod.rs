@@ -185,6 +185,16 @@ impl Chart {
         }
     }
 
+    /// Breaks every line at a place of the horizontal axis where nothing was measured.
+    pub fn break_lines(&mut self, at: f64) {
+        for series in &mut self.series {
+            let after = series.points.partition_point(|point| point.0 <= at);
+            if (1..series.points.len()).contains(&after) {
+                series.points.insert(after, (at, f64::NAN));
+            }
+        }
+    }
+
     /// Adds a limit; one that is not a number is left out.
     pub fn limit(&mut self, label: &str, value: f64, tone: Option<usize>) {
         if value.abs() < PLAUSIBLE_MAX {

@@ -29,6 +29,27 @@ fn limits_are_drawn_or_named_at_the_edge() {
 }
 
 #[test]
+fn a_line_is_broken_where_nothing_was_measured() {
+    let mut chart = latency();
+    let points: Vec<Point> = (0..10_000).map(|i| (f64::from(i), 1.0)).collect();
+    chart.add("writes", 1, Mark::Line, &points);
+    chart.break_lines(5_000.0);
+    let broken = |chart: &Chart, series: usize| {
+        let points = &chart.series[series].points;
+        let place = points.iter().position(|point| point.1.is_nan())?;
+        Some((points[place - 1].0, points[place + 1].0))
+    };
+    let (before, after) = broken(&chart, 1).unwrap();
+    assert!(before <= 5_000.0 && after > 5_000.0, "{before} {after}");
+    // Nothing is between the ends of a line and the edges.
+    let mut whole = Chart::new("a", "a", "ms", HorizontalAxis::Elapsed);
+    whole.add("a", 0, Mark::Line, &[(1.0, 1.0), (2.0, 1.0)]);
+    whole.break_lines(0.5);
+    whole.break_lines(2.0);
+    assert_eq!(broken(&whole, 0), None);
+}
+
+#[test]
 fn a_fast_device_switches_to_a_logarithmic_scale() {
     let mut chart = latency();
     assert!(!chart.draw().into_string().contains("logarithmic"));

@@ -1,6 +1,7 @@
 //! Failures and repairs: a table, marks in the charts over time, the progress of rebuilds.
 
 use maud::{Markup, html};
+use measure::display::interruption;
 use measure::metric::Metric;
 use measure::metric::RowScope;
 use measure::result::RunResult;
@@ -35,6 +36,10 @@ pub(super) fn marks(result: &RunResult) -> Vec<ChartMoment> {
             }),
         }
     }
+    marks.extend(result.interruptions.iter().map(|one| ChartMoment {
+        at: one.last_sample_s,
+        label: interruption(one),
+    }));
     marks
 }
 

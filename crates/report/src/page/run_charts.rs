@@ -43,6 +43,9 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
         if chart.horizontal == HorizontalAxis::Elapsed {
             chart.bands = phases(&run.timeline);
             chart.events = events::marks(&run.result);
+            for interruption in &run.result.interruptions {
+                chart.break_lines(interruption.last_sample_s);
+            }
         }
     }
     charts
