@@ -44,6 +44,7 @@ pub fn run_plan(profile: &BrokerageProfile) -> RunPlan {
         steady_by: SteadyBy::Rate,
         tests: Tests::default(),
         together: Together::default(),
+        interrupted: None,
         run: profile.run.clone(),
         tuning: Tuning::default(),
         service_levels: profile.service_levels.with(operation::levels(brokerage)),

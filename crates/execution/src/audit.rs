@@ -11,6 +11,7 @@ use witness::{Record, RunId};
 use workload::Profile;
 
 use crate::error::Error;
+use crate::storage_run::base::places_of;
 
 pub use report::{AuditReport, MOST_EXAMPLES};
 
@@ -45,18 +46,10 @@ impl AuditedRun {
     /// The run that left this result.
     #[must_use]
     pub fn of(result: &RunResult, database: Option<String>, source: AuditSource) -> Self {
-        let paths = |targets: &[measure::result::TargetPath]| -> Vec<PathBuf> {
-            targets.iter().map(|one| PathBuf::from(&one.path)).collect()
-        };
-        // Of a server that was there, targets are the volumes that were watched.
-        let is_there = result.databases.iter().all(|one| one.path.is_empty());
-        let (on, log_on) = match is_there {
-            true => (Vec::new(), Vec::new()),
-            false => (paths(&result.target.databases), paths(&result.target.logs)),
-        };
+        let (on, log_on) = places_of(result);
         Self {
-            log_on: if log_on == on { Vec::new() } else { log_on },
             on,
+            log_on,
             database,
             source,
         }

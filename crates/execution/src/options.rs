@@ -1,7 +1,9 @@
 //! How a scenario is run on real storage.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use measure::recompute::InterruptedRun;
 use workload::controller::Together;
 
 /// The storage under test, and what becomes of the databases on it.
@@ -38,6 +40,8 @@ pub struct RunOptions {
     /// Part of the room on the volumes that the databases take, in percent; their size is that of the
     /// profile when absent.
     pub capacity_percent: Option<f64>,
+    /// The run that this one goes on with, in the same directory; its databases are there.
+    pub resume: Option<Arc<InterruptedRun>>,
     /// Prints what a run waits for before it begins.
     pub notify: Option<fn(&str)>,
     /// A second machine to which acknowledged transactions are reported.

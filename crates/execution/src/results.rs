@@ -1,8 +1,9 @@
 //! Where the results of a run, a prediction or a replay go.
 
 use jiff::Timestamp;
+use measure::recompute::InterruptedRun;
 use measure::result::RunResult;
-use measure::run_directory::{RunDirectory, RunDirectoryError, check_vacant};
+use measure::run_directory::{RunDirectory, RunDirectoryError, check_vacant, load_result};
 use measure::units;
 use workload::Profile;
 
@@ -24,6 +25,34 @@ pub fn open(
     }
     let made = RunDirectory::create(output.named(), workload, started, config);
     made.map(Some).map_err(|error| refusal(&error))
+}
+
+/// Opens the directory of a run that was interrupted, so that the run goes on in it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn resume(run: &InterruptedRun) -> Result<RunDirectory, Error> {
+    // Between reading it and taking its databases another process may have gone on with it.
+    if load_result(&run.directory).ok().as_ref() != Some(&run.result) {
+        return Err(Error::usage(
+            format!(
+                "The run in {} has just gone on elsewhere.",
+                run.directory.display()
+            ),
+            "",
+        ));
+    }
+    let unwritable = |error| unwritable(&error);
+    let directory = RunDirectory::resume(&run.directory, run.whole).map_err(unwritable)?;
+    if run.result.complete {
+        // From now on its hashes are no longer those of its files.
+        let mut unfinished = run.result.clone();
+        unfinished.files.clear();
+        unfinished.document_sha256.clear();
+        unfinished.mark_unfinished();
+        directory.write_result(&unfinished).map_err(unwritable)?;
+    }
+    Ok(directory)
 }
 
 /// Refuses a directory for the results that holds something already. Writes nothing.

@@ -25,6 +25,11 @@ pub trait RunnableWorkload: Workload {
         false
     }
 
+    /// Whether a run of this workload that was interrupted can go on.
+    fn can_resume(&self) -> bool {
+        false
+    }
+
     /// Recovers the databases of a run and finds out which of its acknowledged transactions survived.
     ///
     /// # Errors

@@ -43,6 +43,8 @@ pub struct MailPlan {
     pub built_rows: u64,
     /// Seed of the contents; that of the profile, or the one a reused database was built with.
     pub data_seed: u64,
+    /// When the run was started, as its result says it; empty when that is nobody's concern.
+    pub started: String,
 }
 
 impl MailPlan {
@@ -57,6 +59,7 @@ impl MailPlan {
             hot_set: hot_set(mail),
             built_rows: row_sizes(profile).rows_in(mail.database_bytes()),
             data_seed: profile.run.seed,
+            started: String::new(),
         }
     }
 
@@ -163,6 +166,7 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
         steady_by: SteadyBy::Rate,
         tests: tests(profile),
         together: Together::default(),
+        interrupted: None,
         run: profile.run.clone(),
         tuning: profile.tuning.clone(),
         service_levels: profile.service_levels.with(OperationLevels::default()),

@@ -21,6 +21,10 @@ impl RunnableWorkload for MailWorkload {
         storage_run::is_left_on(on, workload)
     }
 
+    fn can_resume(&self) -> bool {
+        true
+    }
+
     fn audit(
         &self,
         run: &AuditedRun,

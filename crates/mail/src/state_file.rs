@@ -19,8 +19,8 @@ const NEW_STATE_FILE: &str = "mail.state.new";
 pub enum Condition {
     /// It is being built; if nobody does, the build was interrupted, and goes on.
     Building,
-    /// It is being copied from elsewhere; if nobody does, that was interrupted, or the copy is not as it
-    /// must be. What is there is of no use.
+    /// It is being copied from elsewhere; if nobody does, that was interrupted, or the check of the copy has
+    /// found it damaged. What is there is of no use.
     Copying,
     /// It is complete and closed.
     Ready,
@@ -41,6 +41,10 @@ pub struct DatabaseState {
     /// first versions.
     #[serde(default)]
     pub in_flight: Option<InFlight>,
+    /// When the last run on it was started, as its result says it, so that this run alone can be resumed.
+    /// Empty before the first run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_run: String,
 }
 
 impl DatabaseState {

@@ -182,6 +182,11 @@ pub fn notes(result: &RunResult) -> Vec<String> {
         let errors = count(errors);
         notes.push(format!("with {errors} {noun} allowed: {counts}"));
     }
+    match result.interruptions.len() {
+        0 => {}
+        1 => notes.push("interrupted once and resumed".to_owned()),
+        times => notes.push(format!("interrupted {times} times and resumed")),
+    }
     let is_judged = result.kind == RunKind::Run && result.has_measured_phase();
     if is_judged && result.duration_s < SIGN_OFF_S {
         notes.push("too short to sign off storage (2 h)".to_owned());

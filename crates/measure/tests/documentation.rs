@@ -10,13 +10,13 @@ use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, BackedUpDatabase,
     BackupCopy, BackupResult, Bound, Cause, Check, CheckId, ConsistencyCheck, CounterSummary,
     DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
-    ErrorRecord, EventResult, FileHash, GoneOnDatabase, HealthFigure, IntegrityClass, IoFigures,
-    KernelMessage, LatencyFigures, OperationResult, OutageResult, PhaseResult, RankResult,
-    RebuildResult, RecoveredDatabase, RecoveryResult, ReplicatedDatabase, ReplicationResult,
-    RestoreResult, RestoredDatabase, ResumedBuild, RunResult, ServerCheckpoints, ServerFileIo,
-    ServerIo, ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult,
-    TuningResult, TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WholeBytes,
-    WitnessResult,
+    ErrorRecord, EventResult, FileHash, GoneOnDatabase, HealthFigure, IntegrityClass, Interruption,
+    IoFigures, KernelMessage, LatencyFigures, OperationResult, OutageResult, PhaseResult,
+    RankResult, RebuildResult, RecoveredDatabase, RecoveryResult, ReplicatedDatabase,
+    ReplicationResult, RestoreResult, RestoredDatabase, ResumedBuild, RunResult, ServerCheckpoints,
+    ServerFileIo, ServerIo, ServerLog, ServerResult, SlowSample, SteadyState, TargetPath,
+    TraceResult, TuningResult, TuningStep, Verdict, VerificationResult, VerifiedDatabase,
+    WaitShare, WholeBytes, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -73,6 +73,7 @@ fn full_result() -> RunResult {
     result.errors.push(ErrorRecord::default());
     result.error_counts.push(ErrorCount::default());
     result.causes.push(Cause::default());
+    result.interruptions.push(Interruption::default());
     result.resumed_build = Some(ResumedBuild {
         gone_on: vec![GoneOnDatabase::default()],
         ..ResumedBuild::default()

@@ -40,6 +40,8 @@ pub mod ranks;
 pub mod registry;
 pub mod replay;
 #[cfg(feature = "host")]
+pub mod resume;
+#[cfg(feature = "host")]
 pub mod run;
 pub mod study;
 pub mod sweep;

@@ -8,6 +8,7 @@ use config::{ByteSize, Source};
 use workload::Profile;
 use workload::progress::StopRequest;
 
+use crate::resume::refuse_other_settings;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Value};
 use crate::workloads::{self, Purpose};
@@ -37,6 +38,15 @@ impl Prepared {
         if options.together.is_of_several() {
             refuse_search_of_several(&*profile)?;
         }
+        if let Some(run) = &options.resume {
+            refuse_other_settings(run, &*profile)?;
+            if options.together.is_of_several() {
+                return Err(Error::usage(
+                    "A run on several hosts cannot be resumed.",
+                    "Begin a new run on its databases with --reuse.",
+                ));
+            }
+        }
         if options.backup_to.is_some() || options.restore.is_some() || !options.copy_to.is_empty() {
             workloads::refuse_without_tests(&scenario.workload, profile.workload(), false)?;
         }
@@ -44,9 +54,18 @@ impl Prepared {
             .registry
             .runnable(profile.workload())
             .ok_or_else(foreign)?;
+        if options.resume.is_some() && !workload.can_resume() {
+            return Err(Error::usage(
+                format!("Runs of {} cannot be resumed.", workload.kind()),
+                "Begin a new run.",
+            ));
+        }
         let request = RunRequest {
             workload: scenario.workload.clone(),
-            name: workloads::short_name(scenario.registry, &scenario.workload),
+            name: match &options.resume {
+                Some(run) => run.result.workload.name.clone(),
+                None => workloads::short_name(scenario.registry, &scenario.workload),
+            },
             is_sized: scenario.value_of(&Key::TargetSize).is_some(),
             output: scenario.output.clone(),
         };

@@ -41,8 +41,7 @@ pub fn run(
 
 fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, CommandError>, RankError> {
     let legacy = options.legacy()?;
-    let scenario = options.scenario(legacy.as_ref())?;
-    let storage = options.storage(&scenario, legacy.as_ref())?;
+    let (scenario, storage) = options.scenario_and_storage(legacy.as_ref())?;
     let prepared = Prepared::new(peers, &scenario, &storage)?;
     let quiet = options.output.quiet || !prepared.is_first();
     if options.dry_run {
@@ -66,7 +65,13 @@ fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, Command
         Ok(stop) => stop,
         Err(error) => return Ok(Err(error)),
     };
-    let outcome = match watched_part(options, prepared, quiet, &stop) {
+    let outcome = match watched_part(
+        options,
+        &options.storage_name(&storage),
+        prepared,
+        quiet,
+        &stop,
+    ) {
         Ok(done) => done?,
         Err(error) => return Ok(Err(error)),
     };
@@ -81,6 +86,7 @@ fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, Command
 /// Runs the part. What others see of the run meanwhile is that of rank 0.
 fn watched_part(
     options: &RunOptions,
+    storage_name: &str,
     prepared: Prepared,
     quiet: bool,
     stop: &StopRequest,
@@ -89,7 +95,7 @@ fn watched_part(
         return Ok(prepared.run(live::view(true), stop));
     }
     let wanted = options.watch.wanted(options.output.json)?;
-    let monitors = open(&wanted, (&options.workload, &options.storage_name()), quiet)?;
+    let monitors = open(&wanted, (&options.workload, storage_name), quiet)?;
     let done = prepared.run(monitors.observer(|| live::view(quiet)), stop);
     let trouble = match &done {
         Ok(outcome) => monitors.finish(&outcome.result),

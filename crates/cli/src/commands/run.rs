@@ -24,8 +24,7 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
         joined => return super::ranks::run(options, joined),
     }
     let legacy = options.legacy()?;
-    let scenario = options.scenario(legacy.as_ref())?;
-    let storage = options.storage(&scenario, legacy.as_ref())?;
+    let (scenario, storage) = options.scenario_and_storage(legacy.as_ref())?;
     let prepared = Prepared::new(&scenario, &storage)?;
     let translation = legacy.map_or_else(String::new, |legacy| legacy.to_string());
     if options.dry_run {
@@ -40,11 +39,15 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     if !options.output.quiet {
         notify(prepared.schedule()?.trim_end());
     }
+    let workload = match &storage.resume {
+        Some(run) => &run.result.workload.name,
+        None => &options.workload,
+    };
     let stop = stop_on_signals()?;
     let OutputOptions { json, quiet, .. } = options.output;
     let outcome = watched(
         &options.watch.wanted(json)?,
-        (&options.workload, &options.storage_name()),
+        (workload, &options.storage_name(&storage)),
         quiet,
         || live::view(quiet),
         |observer| prepared.run(observer, &stop),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use config::{ByteSize, TimeSpan};
 use proofload::jetstress::legacy::{self, LegacyRun};
+use proofload::resume::resumed;
 use proofload::{Error, Key, Scenario, Setting, Value};
 use workload::controller::Together;
 
@@ -22,6 +23,42 @@ const STRESS: &str = "stress";
 const LENGTH_OF_STRESS_TEST: &str = "24h";
 /// How long a rank of a run on several hosts may be silent unless it is set.
 const RANK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What a run that goes on has from its begin.
+const NOT_WITH_RESUME: [&str; 32] = [
+    "workload",
+    "database",
+    "erase_device",
+    "keep",
+    "reuse",
+    "array_cache",
+    "allow_cached",
+    "continue_on_errors",
+    "build_only",
+    "restore",
+    "copy_to",
+    "test",
+    "rank_timeout",
+    "legacy",
+    "witness",
+    "secret_file",
+    "duration",
+    "threads",
+    "users",
+    "rate",
+    "rate_transactions",
+    "databases",
+    "mailboxes",
+    "target_size",
+    "seed",
+    "set",
+    "find",
+    "curve",
+    "scenario",
+    "throughput_percent",
+    "capacity_percent",
+    "out",
+];
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -41,6 +78,8 @@ const RANK_TIMEOUT: Duration = Duration::from_secs(10);
   Twice from the same state: copies first, and before each run the databases are restored from them:
     proofload run exchange-2013 --on /mnt/a --test backup --backup-to /mnt/copies --keep
     proofload run exchange-2013 --on /mnt/a --restore /mnt/copies --threads 16
+  Go on with a run of 24 hours that a reboot has interrupted:
+    proofload run --resume proofload-runs/exchange-2013-20250301T120000Z
   A brokerage on a database server of its own, with 30 users:
     proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
   The same on an existing PostgreSQL server, its password in PGPASSWORD:
@@ -59,7 +98,7 @@ pub struct RunOptions {
 
     /// Directories or block devices for the databases, distributed in turn.
     #[arg(long, value_name = "DIR", value_delimiter = ',')]
-    #[arg(required_unless_present_any = ["database", "legacy"], help_heading = "Where")]
+    #[arg(required_unless_present_any = ["database", "legacy", "resume"], help_heading = "Where")]
     pub on: Vec<PathBuf>,
     /// Directories or block devices for the logs [default: beside the databases].
     #[arg(
@@ -135,6 +174,13 @@ pub struct RunOptions {
     )]
     pub copy_to: Vec<PathBuf>,
 
+    /// Go on with a run that was interrupted, such as by a reboot, in its directory and with all its settings:
+    /// its databases are recovered and warmed up, the rest of its measured phase follows, and the report shows
+    /// the interruption. Give --on and --log-on where they are elsewhere now. A run that is stopped in time
+    /// removes its databases unless it has --keep.
+    #[arg(long, value_name = "RUN_DIR", conflicts_with_all = NOT_WITH_RESUME, help_heading = "Where")]
+    pub resume: Option<PathBuf>,
+
     /// Which tests of the storage to make: performance, stress, backup, recovery or all [default:
     /// performance]. "stress" is a performance test of 24 h unless --duration says otherwise, judged by
     /// the lenient limits; "all" is performance, backup and recovery.
@@ -168,9 +214,14 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// The storage under test as it was named.
-    pub fn storage_name(&self) -> String {
-        let places = self.on.iter().map(|place| place.display().to_string());
+    /// The storage under test as it was named, by the options or by the run that goes on.
+    pub fn storage_name(&self, storage: &proofload::RunOptions) -> String {
+        let named = if self.resume.is_some() {
+            &storage.on
+        } else {
+            &self.on
+        };
+        let places = named.iter().map(|place| place.display().to_string());
         let places: Vec<String> = places.collect();
         match (places.is_empty(), &self.database) {
             (true, Some(_)) => "the database server that was named".to_owned(),
@@ -206,7 +257,7 @@ impl RunOptions {
     ///
     /// # Errors
     /// A `--set` without a value.
-    pub fn scenario(&self, legacy: Option<&LegacyRun>) -> Result<Scenario, Error> {
+    fn scenario(&self, legacy: Option<&LegacyRun>) -> Result<Scenario, Error> {
         let workload = legacy.map_or(self.workload.as_str(), |_| legacy::PROFILE);
         let mut scenario = self.load.scenario(workload, &self.output)?;
         if let Some(legacy) = legacy {
@@ -227,6 +278,22 @@ impl RunOptions {
         Ok(scenario)
     }
 
+    /// What is run, on which storage.
+    ///
+    /// # Errors
+    /// Options that contradict each other, or a run that cannot go on.
+    pub fn scenario_and_storage(
+        &self,
+        legacy: Option<&LegacyRun>,
+    ) -> Result<(Scenario, proofload::RunOptions), Error> {
+        let scenario = self.scenario(legacy)?;
+        let storage = self.storage(&scenario, legacy)?;
+        match &self.resume {
+            Some(directory) => resumed(directory, scenario.registry, storage),
+            None => Ok((scenario, storage)),
+        }
+    }
+
     /// How long a rank may be silent.
     pub fn rank_timeout(&self) -> Duration {
         self.rank_timeout.map_or(RANK_TIMEOUT, TimeSpan::duration)
@@ -236,7 +303,7 @@ impl RunOptions {
     ///
     /// # Errors
     /// The secret of the witness cannot be read.
-    pub fn storage(
+    fn storage(
         &self,
         scenario: &Scenario,
         legacy: Option<&LegacyRun>,
@@ -255,6 +322,7 @@ impl RunOptions {
             restore: self.restore.clone(),
             copy_to: self.copy_to.clone(),
             together: Together::default(),
+            resume: None,
             capacity_percent: self.search.options().capacity_percent(scenario),
             notify: (!self.output.quiet).then_some(notify),
             witness: self.witness.read()?,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use measure::host;
+use measure::recompute::InterruptedRun;
 use measure::result::{DatabaseResult, RunResult, TargetPath};
 use measure::run_directory::DEFAULT_PARENT;
 use storage::{DatabasePlace, Layout, Place, TargetKind};
@@ -100,6 +101,66 @@ pub fn base(
     result
 }
 
+/// The same for a run that goes on after an interruption, at this time.
+pub fn resumed(base: RunResult, run: &InterruptedRun, now: Timestamp) -> RunResult {
+    let earlier = &run.result;
+    let started: Result<Timestamp, _> = earlier.started.parse();
+    let since_start_s = started.map_or(0.0, |started| now.duration_since(started).as_secs_f64());
+    // The clock of a host may be wrong after a power cut.
+    let resumed_at_s = since_start_s.max(run.ends_s);
+    let mut interruptions = earlier.interruptions.clone();
+    interruptions.push(run.interruption(resumed_at_s));
+    let mut base = base;
+    base.host
+        .kernel_messages
+        .clone_from(&earlier.host.kernel_messages);
+    base.host.more_kernel_messages = earlier.host.more_kernel_messages;
+    RunResult {
+        started: earlier.started.clone(),
+        resumed_build: earlier.resumed_build.clone(),
+        restore: earlier.restore.clone(),
+        interruptions,
+        ..base
+    }
+}
+
+/// Where the databases and the logs of a run are, as its options named them; nowhere for a database server
+/// that was there, whose targets are the volumes that were watched.
+#[must_use]
+pub fn places_of(result: &RunResult) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    if result.databases.iter().all(|one| one.path.is_empty()) {
+        return (Vec::new(), Vec::new());
+    }
+    let targets = result.target.databases.iter().chain(&result.target.logs);
+    let targets: Vec<&Path> = targets.map(|one| Path::new(&one.path)).collect();
+    let under = |path: &String| {
+        let holding = targets
+            .iter()
+            .filter(|target| Path::new(path).starts_with(target));
+        let nearest = holding.max_by_key(|target| target.as_os_str().len());
+        nearest.map(|target| target.to_path_buf())
+    };
+    let databases = result.databases.iter();
+    let on = in_turn(
+        databases
+            .clone()
+            .filter_map(|one| under(&one.path))
+            .collect(),
+    );
+    let log_on = in_turn(databases.filter_map(|one| under(&one.log_path)).collect());
+    let is_beside = log_on == on;
+    (on, if is_beside { Vec::new() } else { log_on })
+}
+
+/// The places that these were dealt from in turn.
+fn in_turn(mut dealt: Vec<PathBuf>) -> Vec<PathBuf> {
+    let repeats =
+        |length: &usize| (*length..dealt.len()).all(|one| dealt[one] == dealt[one - length]);
+    let length = (1..dealt.len()).find(repeats).unwrap_or(dealt.len());
+    dealt.truncate(length);
+    dealt
+}
+
 /// The same where no storage of ours is under test: a database server that was there, with its data
 /// in `data` if that is known.
 pub fn base_of(
@@ -153,4 +214,53 @@ fn targets(layout: &Layout, site_of: impl Fn(&storage::DatabasePlace) -> usize) 
             described
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(databases: &[(&str, &str)], targets: &[&str]) -> RunResult {
+        let mut result = RunResult::new();
+        let target = |path: &&str| TargetPath {
+            path: (*path).to_owned(),
+            ..TargetPath::default()
+        };
+        result.target.databases = targets.iter().map(target).collect();
+        let database = |(path, log_path): &(&str, &str)| DatabaseResult {
+            path: (*path).to_owned(),
+            log_path: (*log_path).to_owned(),
+            ..DatabaseResult::default()
+        };
+        result.databases = databases.iter().map(database).collect();
+        result
+    }
+
+    #[test]
+    fn places_are_named_as_databases_were_dealt_over_them() {
+        let paths = |paths: &[&str]| -> Vec<PathBuf> { paths.iter().map(PathBuf::from).collect() };
+        let beside = [
+            ("/a/mail-001/1.edb", "/a/log-001"),
+            ("/b/mail-002/2.edb", "/b/log-002"),
+            ("/a/mail-003/3.edb", "/a/log-003"),
+        ];
+        let places = places_of(&result(&beside, &["/a", "/b"]));
+        assert_eq!(places, (paths(&["/a", "/b"]), paths(&[])));
+        let exchanged = [
+            ("/a/mail-001/1.edb", "/b/log-001"),
+            ("/b/mail-002/2.edb", "/a/log-002"),
+        ];
+        let places = places_of(&result(&exchanged, &["/a", "/b"]));
+        assert_eq!(places, (paths(&["/a", "/b"]), paths(&["/b", "/a"])));
+        let devices = [("/dev/sdb", "/dev/sdb")];
+        let places = places_of(&result(&devices, &["/dev/sdb"]));
+        assert_eq!(places, (paths(&["/dev/sdb"]), paths(&[])));
+        let below = [("/a/x/mail-001/1.edb", "/a/log-001")];
+        let places = places_of(&result(&below, &["/a", "/a/x"]));
+        assert_eq!(places, (paths(&["/a/x"]), paths(&["/a"])));
+        assert_eq!(
+            places_of(&result(&[("", "")], &["/a"])),
+            (paths(&[]), paths(&[]))
+        );
+    }
 }

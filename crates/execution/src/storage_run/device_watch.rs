@@ -35,8 +35,8 @@ impl DeviceWatch {
     pub fn finish(self, result: &mut RunResult) {
         if let Some(log) = self.kernel_log {
             let said = log.finish();
-            result.host.kernel_messages = said.messages;
-            result.host.more_kernel_messages = said.more;
+            result.host.kernel_messages.extend(said.messages);
+            result.host.more_kernel_messages += said.more;
         }
         let after = device_health(self.devices.iter().map(String::as_str));
         result.host.health = compare_health(&self.before, &after);

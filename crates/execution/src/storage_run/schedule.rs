@@ -34,6 +34,8 @@ pub struct PlannedWork {
     pub fills_caches: bool,
     /// What is tested besides a load that is measured, or in place of it.
     pub tests: PlannedTests,
+    /// What an interruption has left of the measured phase; `None` when there was none.
+    pub left_of_measured_phase: Option<TimeSpan>,
     /// What is odd about the load, as a sentence; empty when nothing is.
     pub warning: String,
 }
@@ -101,12 +103,18 @@ impl PlannedWork {
     /// Whether latencies and rates are judged.
     #[must_use]
     pub fn is_measured(&self) -> bool {
-        !self.build_only && !self.tests.without_measured_phase
+        !self.build_only
+            && !self.tests.without_measured_phase
+            && self.left_of_measured_phase != Some(TimeSpan(0))
+    }
+
+    fn measured_length(&self, run: &Run) -> TimeSpan {
+        self.left_of_measured_phase.unwrap_or(run.duration)
     }
 
     /// Whether sessions run before, or during, what is tested.
     fn is_loaded(&self) -> bool {
-        !self.tests.without_measured_phase || self.tests.backup_under_load
+        self.is_measured() || self.tests.backup_under_load
     }
 }
 
@@ -160,11 +168,19 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
             let what = format!("{}, {} at most", search.purpose, duration(most_s));
             add("tuning", &what, least_s, most_s);
         }
-        let (length_s, interval) = (run.duration.as_seconds(), run.sample_interval());
-        let samples = (length_s / interval.as_seconds()) as u64;
+        let (length_s, interval) = (
+            work.measured_length(run).as_seconds(),
+            run.sample_interval(),
+        );
+        // What is left after an interruption may lack an instant.
+        let samples = (length_s / interval.as_seconds() + 0.01) as u64;
         let samples = units::count(samples, "sample");
         let interval = duration(interval.as_seconds());
-        let what = format!("{}, {samples} of {interval}", duration(length_s));
+        let rest = match work.left_of_measured_phase.is_some() {
+            true => format!(" that are left of {}", duration(run.duration.as_seconds())),
+            false => String::new(),
+        };
+        let what = format!("{}{rest}, {samples} of {interval}", duration(length_s));
         add("measured phase", &what, length_s, length_s);
     }
     if !work.build_only {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use measure::host::HostMonitor;
 use measure::result::{RunResult, Verdict};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use storage::{Claim, CopyRequest, Layout, Request};
 use witness::Sender;
 use workload::Profile;
@@ -69,6 +69,8 @@ pub struct Begun<'a> {
 pub struct Afterwards<'a> {
     /// How databases that are kept after an error can be looked at.
     pub examined_by: &'a str,
+    /// Whether a run that was stopped in its measured phase can go on.
+    pub can_resume: bool,
     /// What was left unfinished.
     pub unfinished: &'a dyn Fn() -> Option<Unfinished>,
 }
@@ -130,7 +132,9 @@ impl TargetRun {
             }
             None => None,
         };
-        results::check(&request.output)?;
+        if options.resume.is_none() {
+            results::check(&request.output)?;
+        }
         let targets = match options.reuse {
             true => {
                 io_driver(profile.run().io_driver)?;
@@ -199,12 +203,15 @@ impl TargetRun {
         let io_driver = io_driver(profile.run().io_driver)?;
         let witnessed = Witnessed::begin(&self.options)?;
         let started = Timestamp::now();
-        let directory = results::open(
-            &self.request.output,
-            &self.request.name,
-            started,
-            &base::config_of_run(profile),
-        )?;
+        let directory = match &self.options.resume {
+            Some(run) => Some(results::resume(run)?),
+            None => results::open(
+                &self.request.output,
+                &self.request.name,
+                started,
+                &base::config_of_run(profile),
+            )?,
+        };
         let mut begun = base::base(
             &self.request,
             &self.options,
@@ -212,10 +219,15 @@ impl TargetRun {
             self.layout(),
             started,
         );
+        if let Some(run) = &self.options.resume {
+            begun = base::resumed(begun, run, started);
+        }
         begun.host.io_driver = io_driver.driver.id().to_owned();
         begun.host.io_driver_reason = io_driver.fallback_reason;
         witnessed.enter(&mut begun);
-        results::begin(directory.as_ref(), &begun)?;
+        if self.options.resume.is_none() {
+            results::begin(directory.as_ref(), &begun)?;
+        }
         let options = self.options;
         let claim = match self.targets {
             Targets::Kept(claim) => claim,
@@ -272,13 +284,27 @@ impl TargetRun {
         watch.finish(&mut result);
         conclude(&mut result, profile);
         let (mut observer, recorded) = recorder.finish(&mut result);
-        let mut kept = release(&options, claim, &result, afterwards, &mut *observer);
+        let directory = recorded.directory.as_deref();
+        let directory = directory.filter(|_| afterwards.can_resume && is_resumable(&result));
+        let mut kept = release(
+            &options,
+            claim,
+            &result,
+            (afterwards, directory),
+            &mut *observer,
+        );
         for claim in taken.into_iter().flatten() {
             let copies = release_copies(&options, claim, &result, &mut *observer);
             kept = kept.and_then(|kept| Ok(format!("{kept} {}", copies?)));
         }
         Ok(super::outcome(result, recorded, kept))
     }
+}
+
+/// Whether a run was stopped in its measured phase, or later, so that it can go on.
+fn is_resumable(result: &RunResult) -> bool {
+    let is_apart = result.witness.is_none() && result.replication.is_none();
+    result.verdict == Verdict::Interrupted && result.duration_s > 0.0 && is_apart
 }
 
 /// Gives the targets back, and says in a sentence whether the databases are still there. They stay
@@ -288,7 +314,7 @@ fn release(
     options: &RunOptions,
     claim: Claim,
     result: &RunResult,
-    afterwards: &Afterwards<'_>,
+    (afterwards, resumable): (&Afterwards<'_>, Option<&Path>),
     observer: &mut dyn Observer,
 ) -> Result<String, Error> {
     let went_wrong = result.verdict == Verdict::Error;
@@ -311,7 +337,13 @@ fn release(
             None if went_wrong => {
                 format!("{fixed}--reuse recovers them; {}", afterwards.examined_by)
             }
-            None => "run on them again with --reuse".to_owned(),
+            None => match resumable {
+                Some(directory) => format!(
+                    "go on with this run with --resume {}, or begin another with --reuse",
+                    directory.display()
+                ),
+                None => "run on them again with --reuse".to_owned(),
+            },
         };
         return Ok(format!("Databases kept in {places}: {next}."));
     }

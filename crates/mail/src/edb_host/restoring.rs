@@ -66,7 +66,7 @@ impl<D: Directory> EdbHost<D> {
         let (copy, state) = open_copy(database, source, &self.plan.profile).await?;
         let marked = DatabaseState {
             condition: Condition::Copying,
-            ..state
+            ..state.clone()
         };
         marked.write(&place.data).await?;
         self.clear(database, false).await?;

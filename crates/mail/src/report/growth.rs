@@ -5,6 +5,7 @@ use measure::display::number::{bytes, duration, quantity};
 use measure::display::{Advice, AdviceId, Cell, Column, Medium, Part, Section, Table};
 use measure::metric::Unit;
 use measure::result::{DatabaseFigures, RunKind, RunResult};
+use measure::sample::Phase;
 
 /// Databases grow in steps; fewer of them say nothing of a rate.
 const FEWEST_STEPS: f64 = 4.0;
@@ -36,11 +37,24 @@ fn growth(result: &RunResult, figures: &DatabaseFigures, databases: u64) -> Opti
     }
     let reserve_percent = setting("mail.growth_reserve_percent").unwrap_or(25.0);
     let reserve = figures.size_begin_bytes as f64 * reserve_percent / 100.0;
-    let bytes_per_s = grown / result.duration_s;
+    let bytes_per_s = grown / loaded_s(result);
     Some(Growth {
         bytes_per_hour: bytes_per_s * 3_600.0,
         lasts_s: reserve / bytes_per_s,
     })
+}
+
+/// For how long databases have grown since the measured phase began. A run that was interrupted warmed up again
+/// in between.
+fn loaded_s(result: &RunResult) -> f64 {
+    let first = |phase: Phase| {
+        result
+            .phases
+            .iter()
+            .skip_while(move |one| one.name != phase.name())
+    };
+    let warm_ups = first(Phase::Measured).filter(|one| one.name == Phase::WarmUp.name());
+    result.duration_s + warm_ups.map(|one| one.duration_s).sum::<f64>()
 }
 
 /// Sizes before and after the measured phase; `None` where there was none on real storage.
@@ -140,6 +154,27 @@ mod tests {
         let shown = section(&grown(2 << 30)).unwrap();
         let row = &shown.parts[0].table.rows[0];
         assert_eq!(row[3].text, "2 GiB");
+    }
+
+    #[test]
+    fn a_second_warm_up_is_time_in_which_databases_grow() {
+        let mut result = grown(2 << 30);
+        let phase = |phase: Phase| measure::result::PhaseResult {
+            name: phase.name().to_owned(),
+            duration_s: 1_800.0,
+            ..measure::result::PhaseResult::default()
+        };
+        let rate = |result: &RunResult| growth(result, &result.totals, 1).unwrap().bytes_per_hour;
+        assert_eq!(rate(&result), (2u64 << 30) as f64);
+        result.phases = [
+            Phase::WarmUp,
+            Phase::Measured,
+            Phase::WarmUp,
+            Phase::Measured,
+        ]
+        .map(phase)
+        .into();
+        assert_eq!(rate(&result) * 1.5, (2u64 << 30) as f64);
     }
 
     #[test]

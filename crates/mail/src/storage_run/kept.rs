@@ -6,6 +6,7 @@ use crate::state_file::{Condition, DatabaseState, STATE_FILE};
 
 use execution::Error;
 use execution::storage_run::{Places, wall_clock};
+use measure::recompute::InterruptedRun;
 use runtime::Directory;
 use storage::Claim;
 use workload::failure::Failure;
@@ -70,6 +71,26 @@ pub fn seed(claim: &Claim, kept: &[Kept], plan: &MailPlan) -> Result<u64, Error>
         }
     }
     Ok(seed)
+}
+
+/// Databases that another run has worked on since a run was interrupted are no longer as it left them.
+pub fn refuse_other_run(claim: &Claim, kept: &[Kept], run: &InterruptedRun) -> Result<(), Error> {
+    let states = kept.iter().map(|one| one.state.as_ref());
+    for (state, place) in states.zip(&claim.layout().databases) {
+        if state.is_some_and(|state| state.last_run == run.result.started) {
+            continue;
+        }
+        return Err(Error::usage(
+            format!(
+                "The database in {} is not as the run in {} has left it: another run has worked on it since, \
+                 or it is another database.",
+                place.data.path().display(),
+                run.directory.display()
+            ),
+            "Begin a new run on it with --reuse.",
+        ));
+    }
+    Ok(())
 }
 
 /// A database and the file that says what has become of it belong together.

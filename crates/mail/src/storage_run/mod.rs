@@ -15,6 +15,7 @@ use execution::storage_run::{
     StorageRun, TargetRun, own, wall_clock,
 };
 use execution::{Error, Observer, Outcome, RunOptions};
+use measure::recompute::InterruptedRun;
 use measure::result::{ResumedBuild, TestKind};
 use runtime::{AnyDirectory, Runtime};
 use storage::Claim;
@@ -24,6 +25,7 @@ use workload::controller::plan::ReplicationPlan;
 use workload::controller::run_on_threads;
 use workload::failure::Failure;
 use workload::progress::StopRequest;
+use workload::random::derive;
 
 use crate::edb_host::{DatabaseDirectories, EdbHost};
 use crate::plan::MailPlan;
@@ -132,8 +134,33 @@ fn plan(
     plan.run.restored_from = restored_from.map(|path| path.display().to_string());
     if let Some((claim, kept)) = kept {
         plan.data_seed = kept::seed(claim, kept, &plan)?;
+        if let Some(run) = &options.resume {
+            kept::refuse_other_run(claim, kept, run)?;
+            go_on(&mut plan, run)?;
+        }
     }
     Ok(plan)
+}
+
+/// Has the plan go on with a run that was interrupted: its sessions choose otherwise than at its begin.
+fn go_on(plan: &mut MailPlan, run: &InterruptedRun) -> Result<(), Error> {
+    let totals = run.totals.clone().of_layout(&plan.run.layout);
+    let totals = totals.ok_or_else(|| {
+        Error::usage(
+            format!(
+                "The samples in {} are of other databases or operations than its settings say.",
+                run.directory.display()
+            ),
+            "'proofload verify' lists what differs.",
+        )
+    })?;
+    let times = run.result.interruptions.len() as u64 + 1;
+    plan.run.run.seed = derive(plan.run.run.seed, times);
+    plan.run.interrupted = Some(Arc::new(InterruptedRun {
+        totals,
+        ..run.clone()
+    }));
+    Ok(())
 }
 
 impl MailRun {
@@ -180,6 +207,8 @@ impl StorageRun for MailRun {
             verified_bytes: if verifies { all_bytes } else { 0 },
             fills_caches: true,
             tests: self.planned_tests(all_bytes),
+            left_of_measured_phase: (self.plan.run.interrupted.as_ref())
+                .map(|_| self.plan.run.measured_length()),
             warning: self.profile.mail.mix.warning().unwrap_or_default(),
         })
     }
@@ -199,6 +228,7 @@ impl StorageRun for MailRun {
         let (on, name) = (targets.options().on.clone(), targets.request().name.clone());
         let afterwards = Afterwards {
             examined_by: EXAMINED_BY,
+            can_resume: true,
             unfinished: &|| interrupted_build::unfinished_on(&on, &name),
         };
         targets.run(&profile, observer, &stop, &afterwards, |begun| {
@@ -231,9 +261,10 @@ fn run(
              and compared"
         ));
     }
-    base.resumed_build = resumed;
+    base.resumed_build = resumed.or(base.resumed_build);
     let run = plan.run.clone();
-    let plan = Arc::new(plan);
+    let started = base.started.clone();
+    let plan = Arc::new(MailPlan { started, ..plan });
     if !run.build_only {
         base.tests = plan.profile.tests();
     }

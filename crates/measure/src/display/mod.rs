@@ -2,6 +2,7 @@
 //! says pass or fail. A [`Contribution`] is what a workload adds to the reports of its runs.
 
 mod contribution;
+mod interruption;
 pub mod number;
 mod table;
 pub mod tone;
@@ -10,6 +11,7 @@ mod tuning;
 pub use contribution::{
     Advice, AdviceId, Better, Contribution, LoadWords, Medium, Part, ResultMetric, Section, Tile,
 };
+pub use interruption::interruption;
 pub use table::{Cell, Column, Table};
 pub use tone::Tone;
 pub use tuning::tuning_outcome;

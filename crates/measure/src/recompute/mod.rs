@@ -16,10 +16,12 @@
 //! [`judge`]: crate::service_level::judge
 
 mod compare;
+mod interrupted;
 mod judged;
 mod ranks;
 mod samples;
 
+pub use interrupted::{InterruptedRun, ResumeError};
 pub use ranks::load_part;
 
 use std::collections::BTreeMap;

@@ -19,6 +19,7 @@ mod evidence;
 mod figures;
 mod host;
 mod integrity;
+mod interruption;
 mod rank;
 mod replication;
 mod server;
@@ -41,6 +42,7 @@ pub use figures::{
 };
 pub use host::{CounterSummary, DeviceResult, HealthFigure, HostResult, KernelMessage};
 pub use integrity::{ErrorCount, IntegrityClass, VerificationResult, VerifiedDatabase};
+pub use interruption::Interruption;
 pub use rank::RankResult;
 pub use replication::{ReplicatedDatabase, ReplicationResult};
 pub use server::{
@@ -108,6 +110,9 @@ pub struct RunResult {
     pub duration_s: f64,
     /// The phases of the run in the order in which they happened.
     pub phases: Vec<PhaseResult>,
+    /// Interruptions after which the run went on; left out when there were none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interruptions: Vec<Interruption>,
     /// How many samples were taken, and how long they are.
     pub samples: SamplesSummary,
     /// Achieved against target rates.

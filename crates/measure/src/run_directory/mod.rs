@@ -9,18 +9,21 @@
 //! | `log.txt` | what happened, line by line, with the time |
 //! | `config.toml` | all settings in force |
 //!
-//! [`RunDirectory`] writes them, [`load`] reads them.
+//! [`RunDirectory`] writes them, [`load`] reads them, and [`RunDirectory::resume`] goes on with those of a
+//! run that was interrupted.
 
 mod hashes;
 mod open;
 mod read;
 mod relocate;
+mod resume;
 mod write;
 
 pub use hashes::{DocumentHash, document_hash, hash_file};
 pub use open::{MOST_BYTES, open_file, read_file};
 pub use read::{LoadError, load, load_histograms, load_result};
 pub(crate) use read::{load_samples, parse as parse_result, read_result, run_directory_of};
+pub use resume::whole_samples;
 pub use write::{RunDirectory, RunDirectoryError, check_vacant, new_directory};
 
 /// Name of the result document.

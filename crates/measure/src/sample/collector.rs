@@ -56,6 +56,18 @@ impl Collector {
         }
     }
 
+    /// The same for a run that goes on: samples before this one come to `totals`, which are of the same
+    /// layout.
+    #[must_use]
+    pub fn resuming(self, totals: RunTotals, next_number: u64) -> Collector {
+        assert_eq!(totals.layout(), &self.layout, "totals of another layout");
+        Collector {
+            totals,
+            next_number,
+            ..self
+        }
+    }
+
     /// Takes the counts of one shard; gives the samples that are complete with them, in order.
     /// The shard samples of one shard come in their order; shards may run ahead of each other.
     pub fn accept(&mut self, part: ShardSample) -> Vec<Sample> {

@@ -198,6 +198,30 @@ impl RunTotals {
         }
     }
 
+    /// Databases and kinds of operations.
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// The same for a layout of the same names, which knows more of the operations than samples do;
+    /// `None` for one of other names.
+    #[must_use]
+    pub fn of_layout(self, layout: &Arc<Layout>) -> Option<RunTotals> {
+        let names = |layout: &Layout| -> Vec<String> {
+            layout
+                .operations
+                .iter()
+                .map(|kind| kind.name.clone())
+                .collect()
+        };
+        let same =
+            self.layout.databases == layout.databases && names(&self.layout) == names(layout);
+        same.then(|| RunTotals {
+            layout: Arc::clone(layout),
+            ..self
+        })
+    }
+
     /// Length of the measured phase so far in seconds.
     pub fn measured_s(&self) -> f64 {
         self.measured_s
@@ -271,7 +295,9 @@ impl RunTotals {
         assert_eq!(sample.layout, self.layout, "a sample of another layout");
         for (totals, meters) in self.databases.iter_mut().zip(&sample.databases) {
             if let Some(size) = meters.size_bytes {
-                if sample.phase < Phase::Measured || totals.size_begin_bytes.is_none() {
+                // A run that goes on after an interruption warms up a second time.
+                let is_before = sample.phase < Phase::Measured && self.measured_s == 0.0;
+                if is_before || totals.size_begin_bytes.is_none() {
                     totals.size_begin_bytes = Some(size);
                 }
                 if sample.phase <= Phase::Measured {

@@ -136,6 +136,7 @@ impl StorageRun for ToyRun {
         let driver = plan.run.io_driver;
         let afterwards = Afterwards {
             examined_by: "'od' shows them",
+            can_resume: false,
             unfinished: &|| None,
         };
         targets.run(&profile, observer, &stop, &afterwards, |begun| {
@@ -300,6 +301,7 @@ impl ToyProfile {
             steady_by: SteadyBy::Rate,
             tests: Tests::default(),
             together: Together::default(),
+            interrupted: None,
         }
     }
 }

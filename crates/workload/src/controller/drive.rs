@@ -36,7 +36,13 @@ where
     let orders: Vec<_> = plan.shards.iter().map(|_| Orders::new(tick_ns)).collect();
     let inbox = Inbox::default();
     let begun = Instant::now();
-    let now_ns = move || begun.elapsed().as_nanos() as u64;
+    // The clock of a run that goes on counts since its first start.
+    let resumed_at_s = base
+        .interruptions
+        .last()
+        .map_or(0.0, |one| one.resumed_at_s);
+    let before_ns = (resumed_at_s * 1e9) as u64;
+    let now_ns = move || before_ns + begun.elapsed().as_nanos() as u64;
     let mut run_controller = RunController::new(
         Arc::clone(&plan),
         orders.clone(),

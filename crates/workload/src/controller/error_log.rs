@@ -47,6 +47,18 @@ impl ErrorLog {
         }
     }
 
+    /// Goes on with the errors of a run that was interrupted. One of them that is met again counts again.
+    pub fn go_on(&mut self, records: &[ErrorRecord], counts: &[ErrorCount]) {
+        self.records.extend_from_slice(records);
+        for count in counts {
+            let names = &self.layout.databases;
+            let database = names.iter().position(|name| *name == count.database);
+            let counted = self.counts.entry((database, count.class)).or_default();
+            counted.errors += count.errors;
+            counted.times += count.times;
+        }
+    }
+
     /// Enters an error that was met so many times until now.
     pub fn add(
         &mut self,

@@ -19,6 +19,8 @@ pub struct LoadControl {
     held_transactions_per_second: Option<f64>,
     rate: Option<RateController>,
     tuner: Option<Tuner>,
+    /// What was found before the run was interrupted, if it was and something was.
+    found: Option<TuningResult>,
     /// How often the load has been changed.
     changes: u32,
 }
@@ -39,13 +41,21 @@ impl LoadControl {
             Some(TunedLoad::Rate(iops)) => (None, Some(iops)),
             None => (None, None),
         };
-        let rate = tuned_rate.or(held);
+        let earlier = plan.interrupted.as_ref().map(|run| &run.result);
+        let found = earlier.and_then(|result| result.tuning.clone());
+        let earlier = earlier.filter(|_| found.is_some());
+        let earlier = earlier.map(|result| &result.throughput);
+        let earlier_sessions = earlier.and_then(|load| u32::try_from(load.threads?).ok());
+        let earlier_rate = earlier.and_then(|load| load.rate_iops);
+        let rate = earlier_rate.or(tuned_rate).or(held);
+        let sessions = earlier_sessions.or(plan.fixed_sessions).or(tuned_sessions);
         Self {
-            sessions: plan.fixed_sessions.or(tuned_sessions).unwrap_or(1),
+            sessions: sessions.unwrap_or(1),
             operations_per_transaction: operations,
             held_transactions_per_second: plan.held_transactions_per_second,
             rate: rate.map(|iops| RateController::new(iops, FIRST_GUESS)),
             tuner,
+            found,
             changes: 0,
         }
     }
@@ -71,7 +81,8 @@ impl LoadControl {
     /// The rate that the run is to reach: what was asked for, else what a search has led to.
     #[must_use]
     pub fn rate_to_reach(&self, plan: &RunPlan) -> Option<f64> {
-        let found = self.tuner.as_ref().and_then(|_| self.held_iops());
+        let is_found = self.tuner.is_some() || self.found.is_some();
+        let found = self.held_iops().filter(|_| is_found);
         plan.run.held_rate.or(found).or(plan.rate_to_reach())
     }
 
@@ -158,6 +169,7 @@ impl LoadControl {
     /// What the tuning tried and found; `None` when nothing was tuned.
     #[must_use]
     pub fn tuning_result(&self) -> Option<TuningResult> {
-        self.tuner.as_ref().map(Tuner::result)
+        let found = self.tuner.as_ref().map(Tuner::result);
+        found.or_else(|| self.found.clone())
     }
 }

@@ -7,8 +7,9 @@ use super::plan::{BackupPlan, RecoveryPlan, ReplicationPlan, RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Phase;
 use measure::display::number::{bounded, count, percent};
-use measure::display::tuning_outcome;
+use measure::display::{interruption, tuning_outcome};
 use measure::metric::{Stream, Unit};
+use measure::recompute::InterruptedRun;
 use measure::result::{
     BackupResult, Check, CheckId, ErrorCount, GoneOnDatabase, IntegrityClass, RecoveryResult,
     ReplicationResult, RestoreResult, RunResult, Verdict, VerificationResult, VerifiedDatabase,
@@ -17,6 +18,9 @@ use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};
 use measure::units::sentence;
 use std::sync::Arc;
+
+/// Before a warning of the part of a run that was interrupted, which is not made again.
+const BEFORE_INTERRUPTION: &str = "Before the interruption: ";
 
 /// What is known about a run besides its counts.
 #[derive(Default)]
@@ -54,6 +58,26 @@ impl Account {
             errors: ErrorLog::new(layout),
             ..Self::default()
         }
+    }
+
+    /// Takes over what a run that was interrupted had come to know, so that it can go on.
+    pub fn go_on(&mut self, run: &InterruptedRun) {
+        let earlier = &run.result;
+        self.was_loaded = true;
+        self.spans.go_on(run);
+        self.errors.go_on(&earlier.errors, &earlier.error_counts);
+        self.cache_fill_fraction = earlier.throughput.cache_fill_fraction;
+        self.notes.clone_from(&earlier.notes);
+        let before: Vec<String> = earlier.interruptions.iter().map(interruption).collect();
+        let warnings = earlier.warnings.iter().filter(|one| !before.contains(one));
+        let warnings = warnings.map(|warning| {
+            let is_marked = warning.starts_with(BEFORE_INTERRUPTION);
+            let mark = if is_marked { "" } else { BEFORE_INTERRUPTION };
+            format!("{mark}{warning}")
+        });
+        self.warnings.extend(warnings);
+        let interruptions = self.base.interruptions.iter().map(interruption);
+        self.warnings.extend(interruptions);
     }
 
     /// Notes the time at which a phase begins.

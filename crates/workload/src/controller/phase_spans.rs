@@ -5,6 +5,7 @@
 //! rates are divided.
 
 use crate::progress::Phase;
+use measure::recompute::InterruptedRun;
 use measure::result::PhaseResult;
 use measure::sample::{Phase as SamplePhase, Sample};
 use std::collections::BTreeMap;
@@ -23,11 +24,34 @@ pub struct PhaseSpans {
     /// Phases that have ended, with begin and end in nanoseconds as they were ordered.
     ended: Vec<(Phase, u64, u64)>,
     open: Option<(Phase, u64)>,
+    /// Those of before an interruption.
+    earlier: Vec<PhaseResult>,
     /// Begin and length of the samples of each phase of the load, in seconds.
     sampled: BTreeMap<SamplePhase, (f64, f64)>,
 }
 
 impl PhaseSpans {
+    /// Goes on with the phases of a run that was interrupted. Its measured phase has not ended by itself.
+    pub fn go_on(&mut self, run: &InterruptedRun) {
+        self.earlier.clone_from(&run.result.phases);
+        let measured = |phase: &&PhaseResult| phase.name == Phase::Measuring.name();
+        let known_s: f64 = self
+            .earlier
+            .iter()
+            .filter(measured)
+            .map(|one| one.duration_s)
+            .sum();
+        let duration_s = run.totals.measured_s() - known_s;
+        let begun_s = (run.ends_s - duration_s).max(0.0);
+        if duration_s > 0.0 {
+            self.earlier.push(PhaseResult {
+                name: Phase::Measuring.name().to_owned(),
+                started: time_at(&run.result.started, begun_s),
+                duration_s,
+            });
+        }
+    }
+
     /// Notes when a phase begins.
     pub fn begin(&mut self, phase: Phase, now_ns: u64) {
         self.open = Some((phase, now_ns));
@@ -48,11 +72,6 @@ impl PhaseSpans {
 
     /// The phases that have ended, of a run that was started at this time (RFC 3339).
     pub fn results(&self, started: &str) -> Vec<PhaseResult> {
-        let started: Option<jiff::Timestamp> = started.parse().ok();
-        let at = |seconds: f64| {
-            let since = Duration::try_from_secs_f64(seconds).ok()?;
-            started?.checked_add(since).ok()
-        };
         let mut free_from_s: f64 = 0.0;
         let result = |&(phase, begun_ns, ended_ns): &(Phase, u64, u64)| {
             let (begun_s, ended_s) = (begun_ns as f64 / 1e9, ended_ns as f64 / 1e9);
@@ -65,12 +84,23 @@ impl PhaseSpans {
             free_from_s = begun_s + duration_s;
             PhaseResult {
                 name: phase.name().to_owned(),
-                started: at(begun_s).map(|at| at.to_string()).unwrap_or_default(),
+                started: time_at(started, begun_s),
                 duration_s,
             }
         };
-        self.ended.iter().map(result).collect()
+        let ended = self.ended.iter().map(result);
+        self.earlier.iter().cloned().chain(ended).collect()
     }
+}
+
+/// The time so many seconds after a start; both RFC 3339. Empty when the start is none.
+fn time_at(started: &str, seconds: f64) -> String {
+    let at = || {
+        let started: jiff::Timestamp = started.parse().ok()?;
+        let since = Duration::try_from_secs_f64(seconds).ok()?;
+        started.checked_add(since).ok()
+    };
+    at().map(|at| at.to_string()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use super::coordination::Together;
 use super::load::Loop;
 use crate::pacing::turns::Division;
-use crate::profile::{FindLoad, Run, Tuning, WarmUpLength};
+use crate::profile::{FindLoad, Run, TimeSpan, Tuning, WarmUpLength};
 use crate::progress::Clients;
+use measure::recompute::InterruptedRun;
 use measure::sample::Layout;
 use measure::service_level::ServiceLevels;
 use std::sync::Arc;
@@ -81,6 +82,8 @@ pub struct RunPlan {
     pub tests: Tests,
     /// The other processes that run the same load, if there are any.
     pub together: Together,
+    /// The run that this one goes on with, if it does; on the same databases and kinds of operations.
+    pub interrupted: Option<Arc<InterruptedRun>>,
 }
 
 /// The tests of a run, in their order.
@@ -136,9 +139,28 @@ impl RunPlan {
         Some(rate).filter(|&rate| rate > 0.0)
     }
 
-    /// What is looked for, or tried, before the measured phase.
+    /// How long the load is still to be measured: all of the measured phase, or what an interruption has
+    /// left of it.
+    #[must_use]
+    pub fn measured_length(&self) -> TimeSpan {
+        let measured_s = self
+            .interrupted
+            .as_ref()
+            .map_or(0.0, |run| run.totals.measured_s());
+        let left_s = self.run.duration.as_seconds() - measured_s;
+        // A sample may end a little early.
+        match left_s < self.run.sample_interval().as_seconds() / 2.0 && measured_s > 0.0 {
+            true => TimeSpan(0),
+            false => TimeSpan((left_s * 1e9) as u64),
+        }
+    }
+
+    /// What is looked for, or tried, before the measured phase. A run that goes on has found its load.
     #[must_use]
     pub fn search(&self) -> LoadSearch {
+        if self.interrupted.is_some() {
+            return LoadSearch::None;
+        }
         let is_open = matches!(self.how, Loop::Open { .. });
         match (self.tuning.find, self.fixed_sessions) {
             (FindLoad::MaxIops, _) if is_open => LoadSearch::Maximum,

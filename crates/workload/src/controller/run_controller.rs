@@ -92,11 +92,20 @@ impl RunController {
         let shards = plan.shards.len();
         assert_eq!(orders.len(), shards);
         let interval_s = plan.run.sample_interval().as_seconds();
+        let collector = Collector::new(Arc::clone(&plan.layout), shards, interval_s, monitor);
+        let mut account = Account::new(base, Arc::clone(&plan.layout));
+        let collector = match &plan.interrupted {
+            Some(run) => {
+                account.go_on(run);
+                collector.resuming(run.totals.clone(), run.samples)
+            }
+            None => collector,
+        };
         Self {
-            collector: Collector::new(Arc::clone(&plan.layout), shards, interval_s, monitor),
+            collector,
             ticks: TickJoiner::new(shards, Arc::clone(&plan.layout)),
             load_control: LoadControl::new(&plan),
-            account: Account::new(base, Arc::clone(&plan.layout)),
+            account,
             phase_notice: PhaseNotice::default(),
             stage: Stage::Build,
             next_stages: stages(&plan),
@@ -283,14 +292,13 @@ impl RunController {
         // A shard that ended early will not report that it is done.
         let all_done = self.done + self.ended() >= self.orders.len();
         let plan = Arc::clone(&self.plan);
-        let run = &plan.run;
         if self.stage == Stage::WarmUp && !self.is_warm {
             self.is_warm = self.is_warm(now_ns, listener);
         }
         let is_over = match self.stage {
             Stage::WarmUp => self.is_warm,
             Stage::Tune => self.is_tuned,
-            Stage::Measure => elapsed >= run.duration,
+            Stage::Measure => elapsed >= plan.measured_length(),
             Stage::End => false,
             Stage::Restore
             | Stage::Build
@@ -384,7 +392,6 @@ impl RunController {
             // What had failed has had its consequences.
             self.is_failing = false;
         }
-        let run = &self.plan.run;
         let tick_ns = match stage {
             Stage::Tune => self.load_control.tuning_interval_ns(),
             _ => Self::tick_ns(&self.plan),
@@ -397,7 +404,7 @@ impl RunController {
             self.account.note_cache_fill(self.least_fill());
         }
         let expected = match stage {
-            Stage::Measure => Some(run.duration.duration()),
+            Stage::Measure => Some(self.plan.measured_length().duration()),
             _ => None,
         };
         if stage == Stage::Build && self.plan.reuse {

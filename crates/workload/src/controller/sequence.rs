@@ -11,12 +11,12 @@ pub(super) fn stages(plan: &RunPlan) -> VecDeque<Stage> {
     }
     let is_restored = plan.restored_from.is_some();
     let tests = &plan.tests;
-    let is_measured = !tests.without_measured_phase;
+    let is_measured = !tests.without_measured_phase && plan.measured_length().as_ns() > 0;
     let under_load = tests.backup.as_ref().is_some_and(|one| one.under_load);
     let is_loaded = is_measured || under_load;
     let is_tuned = is_measured && plan.search() != LoadSearch::None;
-    // A recovery opens the databases itself.
-    let is_opened = is_loaded || tests.backup.is_some();
+    // A recovery opens the databases itself; a run that was interrupted may have left them open.
+    let is_opened = is_loaded || tests.backup.is_some() || plan.interrupted.is_some();
     let with_copies = tests
         .backup
         .as_ref()

@@ -40,6 +40,7 @@ fn plan() -> RunPlan {
         steady_by: SteadyBy::Rate,
         tests: Tests::default(),
         together: Together::default(),
+        interrupted: None,
     }
 }
 

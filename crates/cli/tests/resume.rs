@@ -1,0 +1,285 @@
+//! Runs that are interrupted and go on with `--resume`, through the binary, on real files.
+
+mod common;
+
+use std::fs;
+use std::time::Duration;
+
+use common::{Ended, Running, SMALL, Scratch, WIDE};
+use serde_json::Value;
+
+/// A run of a measured phase long enough to be interrupted in it.
+fn line() -> String {
+    let line = format!("{SMALL} {WIDE} --allow-cached --keep");
+    line.replace("--duration 2s", "--duration 6s")
+}
+
+/// The result document as it is now; `None` while it is not there.
+fn result(here: &Scratch) -> Option<Value> {
+    let text = fs::read(here.path("out/result.json")).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+fn measured_s(here: &Scratch) -> f64 {
+    let result = result(here);
+    result.map_or(0.0, |result| result["duration_s"].as_f64().unwrap_or(0.0))
+}
+
+/// Ends a run by a signal when so many seconds were measured.
+fn interrupt(here: &Scratch, mut running: Running, signal: &str, after_s: f64) -> Ended {
+    while running.is_alive() && measured_s(here) < after_s {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    running.signal(signal);
+    running.end()
+}
+
+/// A run that was killed when a second or more of its six were measured.
+fn killed() -> Scratch {
+    let here = Scratch::new();
+    here.directory("target");
+    let running = Running::start(&here, &line());
+    interrupt(&here, running, "KILL", 1.0);
+    let result = result(&here).expect("a result");
+    assert_eq!(result["complete"], false);
+    here
+}
+
+fn total_rows(here: &Scratch) -> Vec<(u64, String)> {
+    let text = fs::read_to_string(here.path("out/samples.csv")).expect("samples");
+    let rows = text
+        .lines()
+        .skip(1)
+        .filter(|row| row.contains(",total,all,"));
+    let fields = |row: &str| {
+        let mut fields = row.split(',');
+        let sample = fields.next().expect("a number").parse().expect("a number");
+        (sample, fields.next().expect("a phase").to_owned())
+    };
+    rows.map(fields).collect()
+}
+
+#[test]
+fn a_run_that_was_killed_twice_comes_to_its_end() {
+    let here = killed();
+    let first_s = measured_s(&here);
+    here.proofload("run --resume out --dry-run")
+        .exits(0)
+        .prints("a run on it was interrupted, will be recovered")
+        .prints("that are left of 6 s");
+    let running = Running::start(&here, "run --resume out");
+    interrupt(&here, running, "KILL", first_s + 1.0);
+    let between = result(&here).expect("a result");
+    assert_eq!(between["interruptions"].as_array().map(Vec::len), Some(1));
+    here.proofload("verify out").exits(5);
+    here.proofload("run --resume out")
+        .exits(0)
+        .says("was recovered")
+        .prints("PASS")
+        .prints("warning: The run was interrupted when")
+        .prints("Databases kept in");
+    let result = result(&here).expect("a result");
+    let duration_s = result["duration_s"].as_f64().expect("a length");
+    assert!((5.8..6.4).contains(&duration_s), "{duration_s}");
+    let headline = result["headline"].as_str().expect("an answer");
+    assert!(
+        headline.contains("interrupted 2 times and resumed"),
+        "{headline}"
+    );
+    let warnings = result["warnings"].as_array().expect("warnings");
+    let of_interruptions = warnings.iter().filter_map(Value::as_str);
+    let of_interruptions =
+        of_interruptions.filter(|text| text.contains("The run was interrupted when"));
+    assert_eq!(of_interruptions.count(), 2, "{warnings:?}");
+    let interruptions = result["interruptions"].as_array().expect("interruptions");
+    assert_eq!(interruptions.len(), 2);
+    let at = |number: usize, field: &str| interruptions[number][field].as_f64().expect("a time");
+    assert!((at(0, "measured_s") - first_s).abs() < 0.01);
+    assert!(at(0, "resumed_at_s") >= at(0, "last_sample_s"));
+    assert!(at(1, "measured_s") > at(0, "measured_s"));
+    let phases = result["phases"].as_array().expect("phases");
+    let measured = phases.iter().filter(|phase| phase["name"] == "measured");
+    let measured: Vec<f64> = measured
+        .filter_map(|phase| phase["duration_s"].as_f64())
+        .collect();
+    assert_eq!(measured.len(), 3);
+    assert!((measured.iter().sum::<f64>() - duration_s).abs() < 0.01);
+    let rows = total_rows(&here);
+    assert!(
+        rows.iter().map(|row| row.0).eq(0..rows.len() as u64),
+        "{rows:?}"
+    );
+    // Everything that was recomputed agrees, hashes included.
+    here.proofload("verify out").exits(0);
+    let page = fs::read_to_string(here.path("out/report.html")).expect("a page");
+    assert!(page.contains("The run was interrupted when"));
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("was not interrupted: it has ended");
+    here.proofload("edb check target/mail-001/mail-001.edb")
+        .exits(0);
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_if_its_databases_were_kept() {
+    let here = Scratch::new();
+    here.directory("target");
+    let running = Running::start(&here, &line());
+    interrupt(&here, running, "TERM", 1.0)
+        .exits(130)
+        .prints("INTERRUPTED")
+        .prints("go on with this run with --resume out");
+    let first_s = measured_s(&here);
+    here.proofload("run --resume out").exits(0).prints("PASS");
+    let result = result(&here).expect("a result");
+    let before = result["interruptions"][0]["measured_s"].as_f64();
+    assert!((before.expect("a length") - first_s).abs() < 0.01);
+    assert!(measured_s(&here) > 5.8);
+    here.proofload("verify out").exits(0);
+
+    let removed = Scratch::new();
+    removed.directory("target");
+    let running = Running::start(&removed, &line().replace(" --keep", ""));
+    interrupt(&removed, running, "TERM", 1.0)
+        .exits(130)
+        .prints("Databases removed");
+    removed
+        .proofload("run --resume out")
+        .exits(2)
+        .says("target");
+}
+
+#[test]
+fn samples_that_a_power_cut_has_taken_are_measured_again() {
+    let here = killed();
+    let reach = &result(&here).expect("a result")["samples"]["files_reach"];
+    let samples = here.path("out/samples.csv");
+    let file = fs::File::options()
+        .write(true)
+        .open(&samples)
+        .expect("samples");
+    file.set_len(reach["samples"].as_u64().expect("a length") - 500)
+        .expect("a shorter file");
+    drop(file);
+    here.proofload("verify out")
+        .exits(5)
+        .prints("as after a power cut");
+    let before_s = measured_s(&here);
+    here.proofload("run --resume out").exits(0).prints("PASS");
+    let result = result(&here).expect("a result");
+    let kept_s = result["interruptions"][0]["measured_s"]
+        .as_f64()
+        .expect("a length");
+    assert!(
+        kept_s < before_s - 0.2 && kept_s > before_s - 1.1,
+        "{kept_s} of {before_s}"
+    );
+    here.proofload("verify out").exits(0);
+}
+
+#[test]
+fn a_found_load_is_not_looked_for_again() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = line().replace(
+        "--threads 2",
+        "--threads auto --set tuning.maximum_threads=1 --set mail.iops_per_mailbox=5",
+    );
+    let running = Running::start(&here, &line);
+    interrupt(&here, running, "KILL", 1.0);
+    let before = result(&here).expect("a result");
+    assert!(before["tuning"]["chosen"].is_string(), "{before}");
+    let resumed = here.proofload("run --resume out");
+    assert!(!resumed.stderr.contains("tuning"), "{}", resumed.stderr);
+    let after = result(&here).expect("a result");
+    assert_eq!(after["tuning"], before["tuning"]);
+    assert_eq!(
+        after["throughput"]["threads"],
+        before["throughput"]["threads"]
+    );
+    here.proofload("verify out").exits(0);
+}
+
+#[test]
+fn a_run_that_was_measured_is_only_verified() {
+    let here = Scratch::new();
+    here.directory("target");
+    let mut running = Running::start(&here, &line());
+    running.wait_until_it_says("closing");
+    running.signal("KILL");
+    drop(running.end());
+    if result(&here).is_some_and(|result| result["complete"] == true) {
+        return; // It was faster than the signal.
+    }
+    let before_s = measured_s(&here);
+    let resumed = here.proofload("run --resume out").exits(0).prints("PASS");
+    assert!(!resumed.stderr.contains("warming up"), "{}", resumed.stderr);
+    let result = result(&here).expect("a result");
+    assert!((measured_s(&here) - before_s).abs() < 0.3);
+    let verification = &result["verification"]["databases"][0];
+    assert!(verification["pages"].as_u64() > Some(0), "{verification}");
+    here.proofload("verify out").exits(0);
+}
+
+#[test]
+fn what_cannot_go_on_is_refused() {
+    let here = killed();
+    here.proofload("run --resume out --threads 3")
+        .exits(2)
+        .says("cannot be used with");
+    here.proofload("run --resume target")
+        .exits(2)
+        .says("is not a run directory");
+    // Other settings than those of its begin.
+    let config = here.path("out/config.toml");
+    let text = fs::read_to_string(&config).expect("settings");
+    fs::write(&config, text.replace("threads = 2", "threads = 3")).expect("other settings");
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("mail.threads in")
+        .says("is not what it was when the run was interrupted");
+    fs::write(&config, &text).expect("its settings");
+    // Samples that were changed.
+    let samples = here.path("out/samples.csv");
+    let rows = fs::read_to_string(&samples).expect("samples");
+    let is_of_database = |row: &&str| row.contains(",measured,") && row.contains(",database,");
+    let row = rows
+        .lines()
+        .find(is_of_database)
+        .expect("a row of a database");
+    let mut fields: Vec<&str> = row.split(',').collect();
+    let is_figure = |(place, field): &(usize, &&str)| *place > 5 && field.contains('.');
+    let (place, figure) = fields.iter().enumerate().find(is_figure).expect("a figure");
+    let other = figure.replace('.', "9.");
+    fields[place] = &other;
+    fs::write(&samples, rows.replace(row, &fields.join(","))).expect("other samples");
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("were changed, or are damaged");
+    fs::write(&samples, &rows).expect("its samples");
+    // Another run on its databases.
+    let other = line().replace("--out out", "--out other --reuse");
+    here.proofload(&other.replace("--duration 6s", "--duration 1s"))
+        .exits(0);
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("another run has worked on it since");
+}
+
+#[test]
+fn a_run_that_was_interrupted_before_it_measured_begins_again() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = line().replace(
+        "run.warm_up.maximum=1s",
+        "run.warm_up.maximum=1m --set run.warm_up.minimum=1m",
+    );
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("warming up 0:01");
+    running.signal("KILL");
+    drop(running.end());
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("before a whole sample was measured")
+        .says("--reuse");
+}

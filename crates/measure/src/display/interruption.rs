@@ -1,0 +1,33 @@
+//! Interruptions of a run in words.
+
+use super::number::duration;
+use crate::result::Interruption;
+
+/// An interruption as a sentence.
+#[must_use]
+pub fn interruption(interruption: &Interruption) -> String {
+    let pause_s = (interruption.resumed_at_s - interruption.last_sample_s).max(0.0);
+    let digit = if pause_s < 10.0 { 10.0 } else { 1.0 };
+    format!(
+        "The run was interrupted when {} had been measured. It went on {} after its last sample, and warmed up \
+         before it was measured again.",
+        duration(interruption.measured_s.round()),
+        duration((pause_s * digit).round() / digit)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interruption_says_what_was_measured_and_how_long_it_took() {
+        let text = interruption(&Interruption {
+            last_sample_s: 3_700.2,
+            resumed_at_s: 4_420.0,
+            measured_s: 3_600.0,
+        });
+        assert!(text.contains("when 1 h had been measured"), "{text}");
+        assert!(text.contains("12 min after its last sample"), "{text}");
+    }
+}

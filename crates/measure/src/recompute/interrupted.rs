@@ -1,0 +1,193 @@
+//! A run that was interrupted, as its directory has it, so that it can go on.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::Differences;
+use super::samples::recount;
+use crate::result::{Interruption, RunKind, RunResult, Verdict, WholeBytes};
+use crate::run_directory::{
+    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, SAMPLES_FILE, load_result, load_samples, read_file,
+    run_directory_of, whole_samples,
+};
+use crate::sample::{RunTotals, SampleRow};
+
+/// A run that was interrupted: what it had found out, and how far its files reach.
+#[derive(Debug, Clone)]
+pub struct InterruptedRun {
+    /// Its run directory.
+    pub directory: PathBuf,
+    /// The result document as it was written last.
+    pub result: RunResult,
+    /// The text of its `config.toml`.
+    pub config: String,
+    /// What its whole samples come to.
+    pub totals: RunTotals,
+    /// Whole samples of any phase, which is the number of the next one.
+    pub samples: u64,
+    /// When the last of them ends, in seconds since the start of the run.
+    pub ends_s: f64,
+    /// How far the files hold whole samples.
+    pub whole: WholeBytes,
+}
+
+/// Why a run cannot go on from its directory.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// The directory cannot be read as that of a run.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A file cannot be read.
+    #[error("{path} cannot be read: {error}")]
+    Read {
+        /// Path of the file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The run has come to its end.
+    #[error("the run in {path} was not interrupted: it has ended")]
+    Ended {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// It is no run on real storage, or one of several ranks.
+    #[error("the run in {path} is {what}, which cannot be resumed")]
+    OtherKind {
+        /// The run directory.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// Nothing was measured before it was interrupted.
+    #[error("the run in {path} was interrupted before a whole sample was measured")]
+    NothingMeasured {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// Its samples have other columns than this version writes.
+    #[error("the run in {path} was begun by version {version}, whose samples have other columns")]
+    OtherVersion {
+        /// The run directory.
+        path: PathBuf,
+        /// The version that wrote it.
+        version: String,
+    },
+    /// Samples and histograms contradict each other.
+    #[error("the samples in {path} were changed, or are damaged: {what}")]
+    Damaged {
+        /// The run directory.
+        path: PathBuf,
+        /// The first thing that is wrong.
+        what: String,
+    },
+}
+
+impl InterruptedRun {
+    /// Reads the directory of a run that was interrupted. Writes nothing. What a power cut has left of a
+    /// sample is left out.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot go on.
+    pub fn load(directory: &Path) -> Result<InterruptedRun, ResumeError> {
+        let directory = run_directory_of(directory).to_owned();
+        let result = load_result(&directory)?;
+        refuse_kind(&directory, &result)?;
+        let read = |file: &str| {
+            let path = directory.join(file);
+            read_file(&path).map_err(|error| ResumeError::Read { path, error })
+        };
+        let config = String::from_utf8_lossy(&read(CONFIG_FILE)?).into_owned();
+        let mut histograms = read(HISTOGRAMS_FILE)?;
+        let samples = read(SAMPLES_FILE)?;
+        // A run that was stopped has brought its files to an end.
+        let reach = result.samples.files_reach.unwrap_or(WholeBytes {
+            samples: samples.len() as u64,
+            histograms: histograms.len() as u64,
+        });
+        let whole = whole_samples(&samples, &histograms, reach);
+        drop(samples);
+        histograms.truncate(usize::try_from(whole.histograms).unwrap_or(usize::MAX));
+        refuse_other_columns(&directory, &result)?;
+        let rows = load_samples(&directory.join(SAMPLES_FILE), whole.samples)?;
+        let Some(last) = rows.last() else {
+            return Err(ResumeError::NothingMeasured { path: directory });
+        };
+        let damaged = |what: String| ResumeError::Damaged {
+            path: directory.clone(),
+            what,
+        };
+        let mut differences = Differences::default();
+        let interval_s = result.samples.interval_s;
+        let totals = recount(&rows, &histograms, interval_s, &mut differences);
+        let totals = totals.map_err(|error| damaged(error.to_string()))?.totals;
+        if let Some(first) = differences.listed.first() {
+            return Err(damaged(format!("{}, {}", first.file, first.field)));
+        }
+        if totals.measured_s() <= 0.0 {
+            return Err(ResumeError::NothingMeasured { path: directory });
+        }
+        let (samples, ends_s) = (last.sample + 1, last.begins_s + last.length_s);
+        Ok(InterruptedRun {
+            samples,
+            ends_s,
+            whole,
+            totals,
+            config,
+            result,
+            directory,
+        })
+    }
+
+    /// The interruption, for a run that goes on at this time, in seconds since the start of the run.
+    #[must_use]
+    pub fn interruption(&self, resumed_at_s: f64) -> Interruption {
+        Interruption {
+            last_sample_s: self.ends_s,
+            resumed_at_s,
+            measured_s: self.totals.measured_s(),
+        }
+    }
+}
+
+fn refuse_kind(directory: &Path, result: &RunResult) -> Result<(), ResumeError> {
+    let path = directory.to_owned();
+    let what = match result.kind {
+        RunKind::Prediction => "a prediction",
+        RunKind::Trace => "a replay of a trace",
+        RunKind::Run if !result.ranks.is_empty() => "one of several ranks",
+        RunKind::Run if result.witness.is_some() => {
+            "one with a witness, which knows what one opening of the databases has acknowledged"
+        }
+        RunKind::Run if result.replication.is_some() => "one with passive copies",
+        RunKind::Run if result.ending_error().is_some() => "one that an error has ended",
+        RunKind::Run => {
+            let was_stopped = !result.complete || result.verdict == Verdict::Interrupted;
+            return match was_stopped {
+                true => Ok(()),
+                false => Err(ResumeError::Ended { path }),
+            };
+        }
+    };
+    Err(ResumeError::OtherKind { path, what })
+}
+
+/// Rows are appended under the names of columns that are there.
+fn refuse_other_columns(directory: &Path, result: &RunResult) -> Result<(), ResumeError> {
+    let path = directory.join(SAMPLES_FILE);
+    let mut names = String::new();
+    let file = File::open(&path).map_err(|error| ResumeError::Read {
+        path: path.clone(),
+        error,
+    })?;
+    let read = BufReader::new(file).read_line(&mut names);
+    read.map_err(|error| ResumeError::Read { path, error })?;
+    if names.trim_end() == SampleRow::columns().join(",") {
+        return Ok(());
+    }
+    Err(ResumeError::OtherVersion {
+        path: directory.to_owned(),
+        version: result.version.clone(),
+    })
+}
