@@ -55,7 +55,12 @@ fn the_highest_rate_is_found_and_held() {
     assert_eq!(result["throughput"]["target_iops"], held);
     for step in steps(&result, "steps") {
         assert!(step["judged_s"].as_f64() > Some(0.1), "{step}");
-        assert!(step["p99_database_read_ms"].is_number(), "{step}");
+        // Storage that stands still for a moment is tried again.
+        let has_read = step["achieved_iops"].as_f64() > Some(0.0);
+        assert!(
+            !has_read || step["p99_database_read_ms"].is_number(),
+            "{step}"
+        );
     }
     let parts: Vec<Option<f64>> = steps(&result, "curve")
         .iter()
