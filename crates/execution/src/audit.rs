@@ -84,33 +84,3 @@ impl AuditedRun {
 pub fn transactions(records: &[Record]) -> u64 {
     records.iter().filter(|one| one.is_transaction()).count() as u64
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use measure::result::{DatabaseResult, TargetPath};
-
-    #[test]
-    fn targets_are_taken_from_runs_that_have_made_databases_on_them() {
-        let target = |path: &str| TargetPath {
-            path: path.to_owned(),
-            ..TargetPath::default()
-        };
-        let mut result = RunResult::new();
-        result.target.databases = vec![target("/a")];
-        result.target.logs = vec![target("/b")];
-        let of = |result: &RunResult| {
-            let source = AuditSource::RunDirectory(PathBuf::from("run"));
-            let run = AuditedRun::of(result, None, source);
-            (run.on, run.log_on)
-        };
-        assert_eq!(of(&result), (Vec::new(), Vec::new()));
-        // A server that was there, whose files are elsewhere.
-        result.databases = vec![DatabaseResult::default()];
-        assert_eq!(of(&result), (Vec::new(), Vec::new()));
-        result.databases[0].path = "/a/brokerage".to_owned();
-        assert_eq!(of(&result), (vec!["/a".into()], vec!["/b".into()]));
-        result.target.logs = vec![target("/a")];
-        assert_eq!(of(&result), (vec!["/a".into()], Vec::new()));
-    }
-}

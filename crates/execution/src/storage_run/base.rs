@@ -258,6 +258,8 @@ mod tests {
         let below = [("/a/x/mail-001/1.edb", "/a/log-001")];
         let places = places_of(&result(&below, &["/a", "/a/x"]));
         assert_eq!(places, (paths(&["/a/x"]), paths(&["/a"])));
+        assert_eq!(places_of(&result(&[], &["/a"])), (paths(&[]), paths(&[])));
+        // A server that was there, whose files are elsewhere.
         assert_eq!(
             places_of(&result(&[("", "")], &["/a"])),
             (paths(&[]), paths(&[]))

@@ -143,8 +143,8 @@ fn field(line: &[u8], number: usize) -> Option<f64> {
 mod tests {
     use super::*;
 
-    const SAMPLES: &str = "sample,phase,begins_s\n0,warm-up,0\n0,warm-up,0\n1,measured,15\n1,measured,15\n\
-                           2,measured,30\n2,measured,30\n";
+    const SAMPLES: &str = "sample,phase,begins_s,length_s\n0,warm-up,0,15\n0,warm-up,0,15\n\
+                           1,measured,15,15\n1,measured,15,15\n2,measured,30,15\n2,measured,30,15\n";
     const HISTOGRAMS: &str = "#[comment]\n\"StartTimestamp\"\nTag=a/read,15.000,15.0,9,H\n\
                               Tag=a/write,15.000,15.0,9,H\nTag=a/read,30.000,15.0,9,H\nTag=a/write,30.000,15.0,9,H\n";
 
