@@ -6,11 +6,30 @@ use super::ticks::Tick;
 use super::tuner::{TunedLoad, Tuner};
 use crate::pacing::rate::{Counted, RateController};
 use crate::progress::PhaseEstimate;
-use measure::result::TuningResult;
+use measure::metric::IoMetric;
+use measure::result::{RunResult, TuningResult};
 use std::time::Duration;
 
 /// I/Os per operation to begin with; the measured number takes over within seconds.
 const FIRST_GUESS: f64 = 1.5;
+
+/// A controller that begins with a guess, or with what was measured before an interruption.
+fn rate_controller(plan: &RunPlan, iops: f64) -> RateController {
+    let before = plan.interrupted.as_ref().map(|run| &run.result);
+    let per_operation = |result: &RunResult, rate: Option<f64>| {
+        let rate = rate? / result.throughput.operations_per_second;
+        Some(rate).filter(|rate| rate.is_finite() && *rate >= 0.0)
+    };
+    let known = before.and_then(|result| {
+        let reads = per_operation(result, result.totals.reads.get(IoMetric::Rate))?;
+        let writes = per_operation(result, result.totals.writes.get(IoMetric::Rate))?;
+        (reads + writes > 0.0).then_some((reads, writes))
+    });
+    match known {
+        Some((reads, writes)) => RateController::knowing(iops, reads, writes),
+        None => RateController::new(iops, FIRST_GUESS),
+    }
+}
 
 /// Decides the strength of the load.
 pub struct LoadControl {
@@ -53,7 +72,7 @@ impl LoadControl {
             sessions: sessions.unwrap_or(1),
             operations_per_transaction: operations,
             held_transactions_per_second: plan.held_transactions_per_second,
-            rate: rate.map(|iops| RateController::new(iops, FIRST_GUESS)),
+            rate: rate.map(|iops| rate_controller(plan, iops)),
             tuner,
             found,
             changes: 0,

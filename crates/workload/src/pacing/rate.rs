@@ -86,6 +86,22 @@ impl RateController {
         }
     }
 
+    /// A controller that knows how many reads and writes an operation causes, as one that has held the rate
+    /// for long: a burst of writes, as after a recovery, moves it little.
+    #[must_use]
+    pub fn knowing(target_iops: f64, reads: f64, writes: f64) -> Self {
+        let mut controller = Self::new(target_iops, reads + writes);
+        let operations_per_s = target_iops / (reads + writes);
+        for (kind, per_operation) in [
+            (&mut controller.reads, reads),
+            (&mut controller.writes, writes),
+        ] {
+            kind.operations = operations_per_s * kind.smoothing_s;
+            kind.ios = kind.operations * per_operation;
+        }
+        controller
+    }
+
     /// The wanted rate.
     #[must_use]
     pub fn target_iops(&self) -> f64 {
@@ -174,6 +190,22 @@ mod tests {
             }
             total / seconds as f64
         }
+    }
+
+    #[test]
+    fn what_is_known_is_moved_little_by_a_burst_of_writes() {
+        let burst = Counted {
+            length_s: 0.25,
+            reads: 25,
+            writes: 500,
+            operations: 50,
+        };
+        let after = |mut controller: RateController| controller.update(burst);
+        let knowing = RateController::knowing(200.0, 0.5, 0.5);
+        assert_eq!(knowing.operations_per_second(), 200.0);
+        let knowing = after(knowing);
+        assert!(knowing > 120.0, "{knowing}");
+        assert!(after(RateController::new(200.0, 1.0)) < 60.0);
     }
 
     #[test]
