@@ -283,3 +283,97 @@ fn a_run_that_was_interrupted_before_it_measured_begins_again() {
         .says("before a whole sample was measured")
         .says("--reuse");
 }
+
+/// A run that was stopped has hashes of its files, which are looked at.
+#[test]
+fn a_stopped_run_whose_files_were_changed_is_refused() {
+    let here = Scratch::new();
+    here.directory("target");
+    let running = Running::start(&here, &line().replace(" --allow-cached", ""));
+    interrupt(&here, running, "TERM", 1.0).exits(130);
+    let document = here.path("out/result.json");
+    let text = fs::read_to_string(&document).expect("a result");
+    let other = text.replace("\"allow_cached\": false", "\"allow_cached\": true");
+    assert_ne!(other, text);
+    fs::write(&document, &other).expect("another result");
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("result.json has another SHA-256");
+    fs::write(&document, &text).expect("its result");
+    let samples = here.path("out/samples.csv");
+    let rows = fs::read_to_string(&samples).expect("samples");
+    let last = rows.lines().next_back().expect("a row");
+    let last = last.split(',').next().expect("a number");
+    let kept = rows
+        .lines()
+        .filter(|row| !row.starts_with(&format!("{last},")));
+    let kept: Vec<&str> = kept.collect();
+    fs::write(&samples, kept.join("\n") + "\n").expect("fewer samples");
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("samples.csv has another SHA-256");
+}
+
+/// What a run has done since an older copy of its results or of its databases cannot be forgotten.
+#[test]
+fn older_results_and_older_databases_are_refused() {
+    let here = killed();
+    common::copy(&here.path("out"), &here.path("older"));
+    common::copy(&here.path("target"), &here.path("older-target"));
+    let first_s = measured_s(&here);
+    let running = Running::start(&here, "run --resume out");
+    interrupt(&here, running, "KILL", first_s + 1.0);
+    common::copy(&here.path("target"), &here.path("newer-target"));
+    here.proofload("run --resume older")
+        .exits(2)
+        .says("another run has worked on it since");
+    let put = |databases: &str| {
+        // The directory itself stays, as its marker says which one it is.
+        for entry in fs::read_dir(here.path(databases)).expect("a directory") {
+            let entry = entry.expect("an entry");
+            common::copy(&entry.path(), &here.path("target").join(entry.file_name()));
+        }
+    };
+    put("older-target");
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("another run has worked on it since");
+    put("newer-target");
+    here.proofload("run --resume out").exits(0);
+    here.proofload("run --resume older").exits(2);
+}
+
+/// The clock of a run goes on, and so do the numbers of its samples.
+#[test]
+fn samples_that_are_missing_in_the_middle_are_refused() {
+    let here = killed();
+    let samples = here.path("out/samples.csv");
+    let rows = fs::read_to_string(&samples).expect("samples");
+    let kept = rows.lines().filter(|row| !row.starts_with("1,"));
+    let kept: Vec<&str> = kept.collect();
+    assert!(kept.len() < rows.lines().count());
+    fs::write(&samples, kept.join("\n") + "\n").expect("fewer samples");
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("samples.csv, sample 1");
+}
+
+#[test]
+fn the_copies_of_a_backup_that_is_to_come_need_their_place() {
+    let here = Scratch::new();
+    for directory in ["target", "copies", "other"] {
+        here.directory(directory);
+    }
+    let line = line() + " --test backup --backup-to copies --set backup.under_load=true";
+    let line = line.replace("--test backup", "--test all --set recovery.log_files=1");
+    let running = Running::start(&here, &line);
+    interrupt(&here, running, "KILL", 1.0);
+    here.proofload("run --resume out")
+        .exits(2)
+        .says("The copies of the backup of this run went to copies")
+        .says("--backup-to");
+    here.proofload("run --resume out --backup-to other")
+        .exits(0);
+    let result = result(&here).expect("a result");
+    assert_eq!(result["backup"]["copied_to"], "other");
+}

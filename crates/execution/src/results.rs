@@ -27,11 +27,12 @@ pub fn open(
     made.map(Some).map_err(|error| refusal(&error))
 }
 
-/// Opens the directory of a run that was interrupted, so that the run goes on in it.
+/// Opens the directory of a run that was interrupted, so that the run goes on in it; `base` is what is known of
+/// its continuation.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn resume(run: &InterruptedRun) -> Result<RunDirectory, Error> {
+pub fn resume(run: &InterruptedRun, base: &RunResult) -> Result<RunDirectory, Error> {
     // Between reading it and taking its databases another process may have gone on with it.
     if load_result(&run.directory).ok().as_ref() != Some(&run.result) {
         return Err(Error::usage(
@@ -44,14 +45,15 @@ pub fn resume(run: &InterruptedRun) -> Result<RunDirectory, Error> {
     }
     let unwritable = |error| unwritable(&error);
     let directory = RunDirectory::resume(&run.directory, run.whole).map_err(unwritable)?;
+    // That it goes on is written before its databases are opened, which note how often it did.
+    let mut unfinished = run.result.clone();
+    unfinished.interruptions.clone_from(&base.interruptions);
     if run.result.complete {
-        // From now on its hashes are no longer those of its files.
-        let mut unfinished = run.result.clone();
         unfinished.files.clear();
         unfinished.document_sha256.clear();
         unfinished.mark_unfinished();
-        directory.write_result(&unfinished).map_err(unwritable)?;
     }
+    directory.write_result(&unfinished).map_err(unwritable)?;
     Ok(directory)
 }
 
@@ -102,7 +104,8 @@ pub fn unwritable(error: &RunDirectoryError) -> Error {
 }
 
 /// An error as a sentence. A name of a file at its beginning stays as it is.
-fn sentence(text: &str) -> String {
+#[must_use]
+pub fn sentence(text: &str) -> String {
     let end = if text.ends_with(['.', '?']) { "" } else { "." };
     match text.strip_prefix("the ") {
         Some(rest) => format!("The {rest}{end}"),

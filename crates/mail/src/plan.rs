@@ -43,7 +43,8 @@ pub struct MailPlan {
     pub built_rows: u64,
     /// Seed of the contents; that of the profile, or the one a reused database was built with.
     pub data_seed: u64,
-    /// When the run was started, as its result says it; empty when that is nobody's concern.
+    /// What a database notes of the run: when it was started and how often it was resumed; empty when that is
+    /// nobody's concern.
     pub started: String,
 }
 

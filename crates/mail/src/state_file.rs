@@ -41,8 +41,8 @@ pub struct DatabaseState {
     /// first versions.
     #[serde(default)]
     pub in_flight: Option<InFlight>,
-    /// When the last run on it was started, as its result says it, so that this run alone can be resumed.
-    /// Empty before the first run.
+    /// When the last run on it was started, as its result says it, and how often it had been resumed then
+    /// (`2025-03-01T12:00:00Z 1`), so that this run alone can be resumed. Empty before the first run.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_run: String,
 }

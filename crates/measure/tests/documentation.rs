@@ -73,6 +73,7 @@ fn full_result() -> RunResult {
     result.errors.push(ErrorRecord::default());
     result.error_counts.push(ErrorCount::default());
     result.causes.push(Cause::default());
+    result.target.backup_to = "/mnt/copies".to_owned();
     result.interruptions.push(Interruption::default());
     result.resumed_build = Some(ResumedBuild {
         gone_on: vec![GoneOnDatabase::default()],

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use execution::results;
 use execution::storage_run::base::places_of;
 use execution::{Error, Output, RunOptions};
 use measure::recompute::{InterruptedRun, ResumeError};
 use measure::run_directory::CONFIG_FILE;
-use measure::units;
 use workload::Profile;
 
 use crate::registry::Registry;
@@ -25,6 +25,13 @@ pub fn resumed(
     options: RunOptions,
 ) -> Result<(Scenario, RunOptions), Error> {
     let run = InterruptedRun::load(directory).map_err(|error| refusal(&error))?;
+    let backup_to = &run.result.target.backup_to;
+    if !backup_to.is_empty() && options.backup_to.is_none() {
+        return Err(Error::usage(
+            format!("The copies of the backup of this run went to {backup_to}."),
+            "Give --backup-to DIR; the directory must be there and empty.",
+        ));
+    }
     let config = run.directory.join(CONFIG_FILE).display().to_string();
     let scenario = Scenario {
         registry,
@@ -83,5 +90,5 @@ fn refusal(error: &ResumeError) -> Error {
         }
         ResumeError::Damaged { .. } => "'proofload verify' lists what differs.",
     };
-    Error::usage(units::sentence(error) + ".", help)
+    Error::usage(results::sentence(&error.to_string()), help)
 }

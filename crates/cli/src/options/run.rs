@@ -143,8 +143,8 @@ pub struct RunOptions {
     /// interrupted.
     #[arg(long, conflicts_with = "reuse", help_heading = "Where")]
     pub build_only: bool,
-    /// Copy the databases of a backup to this directory, check the copies and restore them. It must be
-    /// empty or not there; the copies are removed at the end unless --keep is given.
+    /// Copy the databases of a backup to this directory, check the copies and restore them. It must be there
+    /// and empty; the copies are removed at the end unless --keep is given.
     #[arg(
         long,
         value_name = "DIR",

@@ -83,6 +83,8 @@ pub fn base(
     result.target.engine_cache_bytes = profile.engine_cache_bytes();
     result.target.array_cache_bytes = options.array_cache_bytes;
     result.target.allow_cached = options.allow_cached;
+    let backup_to = options.backup_to.as_ref();
+    result.target.backup_to = backup_to.map_or_else(String::new, |path| path.display().to_string());
     result.workload.name = request.name.clone();
     result.workload.description = profile.description().to_owned();
     result.workload.settings = profile.settings();
@@ -107,8 +109,9 @@ pub fn resumed(base: RunResult, run: &InterruptedRun, now: Timestamp) -> RunResu
     let started: Result<Timestamp, _> = earlier.started.parse();
     let since_start_s = started.map_or(0.0, |started| now.duration_since(started).as_secs_f64());
     // The clock of a host may be wrong after a power cut.
-    let resumed_at_s = since_start_s.max(run.ends_s);
     let mut interruptions = earlier.interruptions.clone();
+    let before_s = interruptions.last().map_or(0.0, |one| one.resumed_at_s);
+    let resumed_at_s = since_start_s.max(run.ends_s).max(before_s);
     interruptions.push(run.interruption(resumed_at_s));
     let mut base = base;
     base.host

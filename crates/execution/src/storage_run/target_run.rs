@@ -203,15 +203,6 @@ impl TargetRun {
         let io_driver = io_driver(profile.run().io_driver)?;
         let witnessed = Witnessed::begin(&self.options)?;
         let started = Timestamp::now();
-        let directory = match &self.options.resume {
-            Some(run) => Some(results::resume(run)?),
-            None => results::open(
-                &self.request.output,
-                &self.request.name,
-                started,
-                &base::config_of_run(profile),
-            )?,
-        };
         let mut begun = base::base(
             &self.request,
             &self.options,
@@ -222,6 +213,15 @@ impl TargetRun {
         if let Some(run) = &self.options.resume {
             begun = base::resumed(begun, run, started);
         }
+        let directory = match &self.options.resume {
+            Some(run) => Some(results::resume(run, &begun)?),
+            None => results::open(
+                &self.request.output,
+                &self.request.name,
+                started,
+                &base::config_of_run(profile),
+            )?,
+        };
         begun.host.io_driver = io_driver.driver.id().to_owned();
         begun.host.io_driver_reason = io_driver.fallback_reason;
         witnessed.enter(&mut begun);

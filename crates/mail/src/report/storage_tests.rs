@@ -183,11 +183,11 @@ fn copies_table(backup: &BackupResult) -> Table {
 
 fn recovery_section(recovery: &RecoveryResult) -> Section {
     let written = format!(
-        "{} were left without being closed after each had written {} (in {}), and were recovered at the \
-         same time.",
-        counted(recovery.databases.len() as u64, "database"),
+        "Databases left without being closed, each after it had written {} (in {}), and recovered at the same \
+         time: {}.",
         counted(recovery.wanted_log_files, "log file"),
-        duration(recovery.written_s)
+        duration(recovery.written_s),
+        recovery.databases.len()
     );
     Section {
         id: "recovery",

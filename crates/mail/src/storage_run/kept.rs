@@ -1,5 +1,6 @@
 //! The databases that an earlier run kept: whether this run may go on them.
 
+use super::last_run;
 use crate::edb_host::file_name;
 use crate::plan::MailPlan;
 use crate::state_file::{Condition, DatabaseState, STATE_FILE};
@@ -73,11 +74,37 @@ pub fn seed(claim: &Claim, kept: &[Kept], plan: &MailPlan) -> Result<u64, Error>
     Ok(seed)
 }
 
-/// Databases that another run has worked on since a run was interrupted are no longer as it left them.
-pub fn refuse_other_run(claim: &Claim, kept: &[Kept], run: &InterruptedRun) -> Result<(), Error> {
+/// Databases that another run has worked on since a run was interrupted are no longer as it left them, nor are
+/// those on which it has gone on already. `is_measured`: its measured phase had come to its end.
+pub fn refuse_other_run(
+    claim: &Claim,
+    kept: &[Kept],
+    run: &InterruptedRun,
+    is_measured: bool,
+) -> Result<(), Error> {
+    let result = &run.result;
+    let resumed = result.interruptions.len();
+    // The result says of a continuation before its databases do. One that has not given a sample may have
+    // opened some of them.
+    let is_without_sample = result
+        .interruptions
+        .last()
+        .is_some_and(|one| run.ends_s <= one.resumed_at_s);
+    let fewest = if is_without_sample {
+        resumed - 1
+    } else {
+        resumed
+    };
+    let of_run = |state: &DatabaseState| {
+        let known =
+            (fewest..=resumed).any(|times| state.last_run == last_run(&result.started, times));
+        // What a run has closed it has either stopped with, or measured to its end.
+        let is_whole = result.complete || is_measured;
+        known && (state.condition == Condition::InUse || is_whole)
+    };
     let states = kept.iter().map(|one| one.state.as_ref());
     for (state, place) in states.zip(&claim.layout().databases) {
-        if state.is_some_and(|state| state.last_run == run.result.started) {
+        if state.is_some_and(of_run) {
             continue;
         }
         return Err(Error::usage(

@@ -135,11 +135,17 @@ fn plan(
     if let Some((claim, kept)) = kept {
         plan.data_seed = kept::seed(claim, kept, &plan)?;
         if let Some(run) = &options.resume {
-            kept::refuse_other_run(claim, kept, run)?;
             go_on(&mut plan, run)?;
+            let is_measured = plan.run.measured_length().as_ns() == 0;
+            kept::refuse_other_run(claim, kept, run, is_measured)?;
         }
     }
     Ok(plan)
+}
+
+/// What a database notes of the run that works on it.
+fn last_run(started: &str, interruptions: usize) -> String {
+    format!("{started} {interruptions}")
 }
 
 /// Has the plan go on with a run that was interrupted: its sessions choose otherwise than at its begin.
@@ -263,7 +269,7 @@ fn run(
     }
     base.resumed_build = resumed.or(base.resumed_build);
     let run = plan.run.clone();
-    let started = base.started.clone();
+    let started = last_run(&base.started, base.interruptions.len());
     let plan = Arc::new(MailPlan { started, ..plan });
     if !run.build_only {
         base.tests = plan.profile.tests();

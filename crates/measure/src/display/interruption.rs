@@ -9,8 +9,7 @@ pub fn interruption(interruption: &Interruption) -> String {
     let pause_s = (interruption.resumed_at_s - interruption.last_sample_s).max(0.0);
     let digit = if pause_s < 10.0 { 10.0 } else { 1.0 };
     format!(
-        "The run was interrupted when {} had been measured. It went on {} after its last sample, and warmed up \
-         before it was measured again.",
+        "The run was interrupted when {} had been measured, and went on {} after its last sample.",
         duration(interruption.measured_s.round()),
         duration((pause_s * digit).round() / digit)
     )

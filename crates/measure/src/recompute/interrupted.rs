@@ -8,8 +8,8 @@ use super::Differences;
 use super::samples::recount;
 use crate::result::{Interruption, RunKind, RunResult, Verdict, WholeBytes};
 use crate::run_directory::{
-    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, SAMPLES_FILE, load_result, load_samples, read_file,
-    run_directory_of, whole_samples,
+    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, MOST_BYTES, RESULT_FILE, SAMPLES_FILE, document_hash,
+    hash_file, load_result, load_samples, read_file, read_result, run_directory_of, whole_samples,
 };
 use crate::sample::{RunTotals, SampleRow};
 
@@ -94,6 +94,7 @@ impl InterruptedRun {
         let directory = run_directory_of(directory).to_owned();
         let result = load_result(&directory)?;
         refuse_kind(&directory, &result)?;
+        refuse_changed_files(&directory, &result)?;
         let read = |file: &str| {
             let path = directory.join(file);
             read_file(&path).map_err(|error| ResumeError::Read { path, error })
@@ -128,7 +129,9 @@ impl InterruptedRun {
         if totals.measured_s() <= 0.0 {
             return Err(ResumeError::NothingMeasured { path: directory });
         }
+        // The numbers are those from 0 on, or there was a difference.
         let (samples, ends_s) = (last.sample + 1, last.begins_s + last.length_s);
+        refuse_odd_interruptions(&directory, &result, totals.measured_s())?;
         Ok(InterruptedRun {
             samples,
             ends_s,
@@ -173,6 +176,55 @@ fn refuse_kind(directory: &Path, result: &RunResult) -> Result<(), ResumeError> 
     Err(ResumeError::OtherKind { path, what })
 }
 
+/// A run that was stopped has recorded the hashes of its files and of its result.
+fn refuse_changed_files(directory: &Path, result: &RunResult) -> Result<(), ResumeError> {
+    let damaged = |file: &str| ResumeError::Damaged {
+        path: directory.to_owned(),
+        what: format!("{file} has another SHA-256 than was recorded at the end of the run"),
+    };
+    if let Some(hash) = document_hash(&read_result(directory)?)
+        && hash.recorded != hash.recomputed
+    {
+        return Err(damaged(RESULT_FILE));
+    }
+    if result.complete && result.document_sha256.is_empty() {
+        return Err(damaged(RESULT_FILE));
+    }
+    for recorded in &result.files {
+        let most_bytes = recorded.size_bytes.max(MOST_BYTES);
+        let found = hash_file(directory, recorded.file.clone(), most_bytes);
+        if found.is_ok_and(|found| found.sha256 == recorded.sha256) {
+            continue;
+        }
+        return Err(damaged(&recorded.file));
+    }
+    Ok(())
+}
+
+/// Interruptions follow each other, and none after more was measured than there is.
+fn refuse_odd_interruptions(
+    directory: &Path,
+    result: &RunResult,
+    measured_s: f64,
+) -> Result<(), ResumeError> {
+    let mut latest_s = 0.0;
+    for one in &result.interruptions {
+        // One that gave no sample is followed by another with the same last one.
+        let in_order = (latest_s..=one.resumed_at_s).contains(&one.last_sample_s);
+        if !in_order
+            || !one.resumed_at_s.is_finite()
+            || !(0.0..=measured_s + 1e-3).contains(&one.measured_s)
+        {
+            return Err(ResumeError::Damaged {
+                path: directory.to_owned(),
+                what: format!("{RESULT_FILE}, interruptions"),
+            });
+        }
+        latest_s = one.last_sample_s;
+    }
+    Ok(())
+}
+
 /// Rows are appended under the names of columns that are there.
 fn refuse_other_columns(directory: &Path, result: &RunResult) -> Result<(), ResumeError> {
     let path = directory.join(SAMPLES_FILE);
@@ -183,6 +235,12 @@ fn refuse_other_columns(directory: &Path, result: &RunResult) -> Result<(), Resu
     })?;
     let read = BufReader::new(file).read_line(&mut names);
     read.map_err(|error| ResumeError::Read { path, error })?;
+    if names.is_empty() {
+        return Err(ResumeError::Damaged {
+            path: directory.to_owned(),
+            what: format!("{SAMPLES_FILE} is empty"),
+        });
+    }
     if names.trim_end() == SampleRow::columns().join(",") {
         return Ok(());
     }

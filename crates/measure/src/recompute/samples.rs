@@ -48,6 +48,20 @@ pub(super) fn recount(
     let mut totals = RunTotals::new(Arc::clone(&layout), interval_s);
     let mut log = IntervalLogReader::new(histograms).peekable();
     let mut operations = 0.0;
+    let numbers = rows
+        .chunk_by(|a, b| a.sample == b.sample)
+        .map(|rows| rows[0].sample);
+    if let Some((expected, found)) = (0..)
+        .zip(numbers)
+        .find(|(expected, found)| expected != found)
+    {
+        differences.add(Difference {
+            file: SAMPLES_FILE.to_owned(),
+            field: format!("sample {expected}"),
+            recorded: format!("sample {found}"),
+            recomputed: "a sample that is missing".to_owned(),
+        });
+    }
     for rows in rows.chunk_by(|a, b| a.sample == b.sample) {
         let mut sample = empty_sample(&layout, rows);
         if sample.phase == Phase::Measured {

@@ -35,6 +35,9 @@ pub struct TargetResult {
     pub array_cache_bytes: Option<u64>,
     /// Whether a run on data that fits a cache may pass (--allow-cached).
     pub allow_cached: bool,
+    /// Where the copies of a backup go (--backup-to); left out when there are none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub backup_to: String,
 }
 
 /// One place given by the user.

@@ -12,7 +12,8 @@ use measure::metric::{Stream, Unit};
 use measure::recompute::InterruptedRun;
 use measure::result::{
     BackupResult, Check, CheckId, ErrorCount, GoneOnDatabase, IntegrityClass, RecoveryResult,
-    ReplicationResult, RestoreResult, RunResult, Verdict, VerificationResult, VerifiedDatabase,
+    ReplicationResult, RestoreResult, RunResult, SteadyState, Verdict, VerificationResult,
+    VerifiedDatabase,
 };
 use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};
@@ -68,14 +69,23 @@ impl Account {
         self.errors.go_on(&earlier.errors, &earlier.error_counts);
         self.cache_fill_fraction = earlier.throughput.cache_fill_fraction;
         self.notes.clone_from(&earlier.notes);
-        let before: Vec<String> = earlier.interruptions.iter().map(interruption).collect();
+        // These are made again.
+        let before = earlier.interruptions.iter().map(interruption);
+        let before = before.chain(earlier.steady_state.iter().map(not_steady));
+        let verification = earlier.verification.iter();
+        let before = before.chain(verification.map(|one| one.not_verified.clone()));
+        let before: Vec<String> = before.collect();
         let warnings = earlier.warnings.iter().filter(|one| !before.contains(one));
         let warnings = warnings.map(|warning| {
             let is_marked = warning.starts_with(BEFORE_INTERRUPTION);
             let mark = if is_marked { "" } else { BEFORE_INTERRUPTION };
             format!("{mark}{warning}")
         });
-        self.warnings.extend(warnings);
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
         let interruptions = self.base.interruptions.iter().map(interruption);
         self.warnings.extend(interruptions);
     }
@@ -378,15 +388,19 @@ impl Account {
             result.mark_unfinished();
         }
         if steady.steady == Some(false) && !rule.required {
-            result.warnings.push(format!(
-                "The run was not steady: {} has a range of {} % over five rounds.",
-                steady.variable,
-                percent(steady.range_fraction)
-            ));
+            result.warnings.push(not_steady(&steady));
         }
         result.steady_state = result.has_measured_phase().then_some(steady);
         result
     }
+}
+
+fn not_steady(steady: &SteadyState) -> String {
+    format!(
+        "The run was not steady: {} has a range of {} % over five rounds.",
+        steady.variable,
+        percent(steady.range_fraction)
+    )
 }
 
 /// Puts what a search for the load has come to before the reason of the verdict.
