@@ -130,6 +130,11 @@ fn a_run_that_was_stopped_goes_on_if_its_databases_were_kept() {
         .prints("INTERRUPTED")
         .prints("go on with this run with --resume out");
     let first_s = measured_s(&here);
+    // One that is killed before it has opened a database leaves them as they were closed.
+    let mut early = Running::start(&here, "run --resume out");
+    early.wait_until_it_says("locating kept databases");
+    early.signal("KILL");
+    drop(early.end());
     here.proofload("run --resume out").exits(0).prints("PASS");
     let result = result(&here).expect("a result");
     let before = result["interruptions"][0]["measured_s"].as_f64();

@@ -135,7 +135,7 @@ impl<D: Directory> EdbHost<D> {
                 deletes: 0,
             },
             in_flight: Some(self.plan.most_in_flight()),
-            last_run: self.plan.started.clone(),
+            last_run: self.plan.last_run.clone(),
         }
     }
 

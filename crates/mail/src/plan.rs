@@ -45,7 +45,7 @@ pub struct MailPlan {
     pub data_seed: u64,
     /// What a database notes of the run: when it was started and how often it was resumed; empty when that is
     /// nobody's concern.
-    pub started: String,
+    pub last_run: String,
 }
 
 impl MailPlan {
@@ -60,7 +60,7 @@ impl MailPlan {
             hot_set: hot_set(mail),
             built_rows: row_sizes(profile).rows_in(mail.database_bytes()),
             data_seed: profile.run.seed,
-            started: String::new(),
+            last_run: String::new(),
         }
     }
 

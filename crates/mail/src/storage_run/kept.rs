@@ -90,17 +90,13 @@ pub fn refuse_other_run(
         .interruptions
         .last()
         .is_some_and(|one| run.ends_s <= one.resumed_at_s);
-    let fewest = if is_without_sample {
-        resumed - 1
-    } else {
-        resumed
-    };
+    let notes = |times| last_run(&result.started, times);
     let of_run = |state: &DatabaseState| {
-        let known =
-            (fewest..=resumed).any(|times| state.last_run == last_run(&result.started, times));
+        // Not opened since: in use when the run before was killed, closed when it was stopped.
+        let is_unopened = is_without_sample && state.last_run == notes(resumed - 1);
         // What a run has closed it has either stopped with, or measured to its end.
-        let is_whole = result.complete || is_measured;
-        known && (state.condition == Condition::InUse || is_whole)
+        let is_left = state.condition == Condition::InUse || result.complete || is_measured;
+        is_unopened || state.last_run == notes(resumed) && is_left
     };
     let states = kept.iter().map(|one| one.state.as_ref());
     for (state, place) in states.zip(&claim.layout().databases) {

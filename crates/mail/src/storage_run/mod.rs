@@ -269,8 +269,8 @@ fn run(
     }
     base.resumed_build = resumed.or(base.resumed_build);
     let run = plan.run.clone();
-    let started = last_run(&base.started, base.interruptions.len());
-    let plan = Arc::new(MailPlan { started, ..plan });
+    let last_run = last_run(&base.started, base.interruptions.len());
+    let plan = Arc::new(MailPlan { last_run, ..plan });
     if !run.build_only {
         base.tests = plan.profile.tests();
     }
