@@ -104,20 +104,18 @@ fn a_level_that_nothing_meets_is_named() {
     let result = result(&here);
     let tuning = &result["tuning"];
     assert_eq!(tuning["maximum_iops"], Value::Null);
-    assert!(
-        steps(&result, "steps")
-            .iter()
-            .all(|step| step["missed"] == "log-write-average")
-    );
+    let tried = steps(&result, "steps");
+    assert!(!tried.is_empty());
+    for step in tried {
+        // On a busy machine a latency that does not settle ends a step before its levels are judged.
+        let named = step["missed"] == "log-write-average";
+        let unsettled = step["missed"].is_null() && step["steady"] == false;
+        assert!(step["kept"] == false && (named || unsettled), "{step}");
+    }
     let checks = result["checks"].as_array().expect("checks");
     let failed = checks.iter().filter(|check| check["passed"] == false);
-    assert!(
-        failed
-            .clone()
-            .all(|check| check["id"] == "log-write-average"),
-        "{checks:?}"
-    );
-    assert_eq!(failed.count(), 1);
+    let failed: Vec<&Value> = failed.map(|check| &check["id"]).collect();
+    assert_eq!(failed, ["log-write-average"]);
 }
 
 #[test]
