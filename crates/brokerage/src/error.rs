@@ -1,5 +1,7 @@
 //! Errors of the database.
 
+use measure::result::OutageCause;
+
 /// A statement was cancelled.
 pub(crate) const CANCELLED: &str =
     "the server cancelled a statement, by a time limit or for an administrator";
@@ -21,8 +23,13 @@ pub enum DatabaseError {
     Conflict(String),
     /// The server does not answer: it crashed, restarts, refuses connections or was shut down. The
     /// session is lost; the run goes on when the server is back.
-    #[error("the database server is not available: {0}")]
-    Unavailable(String),
+    #[error("the database server is not available: {message}")]
+    Unavailable {
+        /// Why, by the code of the server's error.
+        cause: OutageCause,
+        /// The message of the server, or what became of the connection.
+        message: String,
+    },
     /// The database's volume is full.
     #[error("the database's volume is full: {0}")]
     NoSpace(String),
@@ -59,6 +66,14 @@ impl DatabaseError {
     /// Whether a commit that ended with it may have succeeded all the same.
     pub(crate) fn leaves_doubt(&self) -> bool {
         !matches!(self, Self::Conflict(_))
+    }
+
+    /// A server that does not answer, and does not say why.
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self::Unavailable {
+            cause: OutageCause::Other,
+            message: message.into(),
+        }
     }
 
     /// A statement, or a step, that failed unexpectedly.

@@ -45,14 +45,16 @@ fn a_server_that_says_nothing_is_not_waited_for() {
         &address(Endpoint::Socket(socket)),
         Duration::from_millis(50),
     ) {
-        let is_reported =
-            matches!(&error, DatabaseError::Unavailable(why) if why.contains("in time"));
+        let is_reported = matches!(&error, DatabaseError::Unavailable { message: why, .. } if why.contains("in time"));
         assert!(is_reported, "{error:?}");
     }
     assert!(started.elapsed() < Duration::from_secs(30));
     let nobody = address(Endpoint::Socket(room.path().join("nobody")));
     for error in try_both(&nobody, Duration::from_secs(1)) {
-        assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+        assert!(
+            matches!(error, DatabaseError::Unavailable { .. }),
+            "{error:?}"
+        );
     }
 }
 
@@ -223,7 +225,7 @@ fn a_full_volume_is_called_full() {
     let error = fill(&postgres);
     let is_reported = matches!(
         error,
-        DatabaseError::NoSpace(_) | DatabaseError::Unavailable(_)
+        DatabaseError::NoSpace(_) | DatabaseError::Unavailable { .. }
     );
     assert!(is_reported, "{error:?}");
     println!("{error}");

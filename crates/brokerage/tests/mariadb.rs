@@ -126,14 +126,23 @@ fn outages(server: &mut Server, mariadb: &MariaDb) {
         server.kill(row[0].as_deref().unwrap());
     }
     let error = alone(&mut *session, Isolation::RepeatableRead, &[raise(5, 1)]).unwrap_err();
-    assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+    assert!(
+        matches!(error, DatabaseError::Unavailable { .. }),
+        "{error:?}"
+    );
     let mut session = mariadb.connect().unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();
     let error = alone(&mut *session, Isolation::RepeatableRead, &[raise(5, 1)]).unwrap_err();
-    assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+    assert!(
+        matches!(error, DatabaseError::Unavailable { .. }),
+        "{error:?}"
+    );
     let error = mariadb.connect().err().unwrap();
-    assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+    assert!(
+        matches!(error, DatabaseError::Unavailable { .. }),
+        "{error:?}"
+    );
     server.child = start(server.room.path());
     server.wait();
     let mut session = mariadb.connect().unwrap();

@@ -211,20 +211,28 @@ fn conflicts_crashes_and_invalid_calls_are_distinguished() {
                    WHERE datname = 'proofload_brokerage' AND pid <> pg_backend_pid()";
         assert!(!ask(&cluster.address(), "postgres", cut).is_empty());
         let error = complete(session.run(&[raise(1, 1)], AfterBatch::Commit)).unwrap_err();
-        let is_reported =
-            matches!(&error, DatabaseError::Unavailable(why) if why.contains("terminat"));
+        let is_reported = matches!(&error, DatabaseError::Unavailable { message: why, .. } if why.contains("terminat"));
         assert!(is_reported, "{error:?}");
         let error = session.begin(Isolation::ReadCommitted).unwrap_err();
-        assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+        assert!(
+            matches!(error, DatabaseError::Unavailable { .. }),
+            "{error:?}"
+        );
     }
     // A crash, and the time until the server is there again.
     let mut session = postgres.connect().unwrap();
     alone(&mut *session, Isolation::ReadCommitted, &[raise(5, 1)]).unwrap();
     cluster.crash();
     let error = alone(&mut *session, Isolation::ReadCommitted, &[raise(5, 1)]).unwrap_err();
-    assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+    assert!(
+        matches!(error, DatabaseError::Unavailable { .. }),
+        "{error:?}"
+    );
     let error = postgres.connect().err().unwrap();
-    assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+    assert!(
+        matches!(error, DatabaseError::Unavailable { .. }),
+        "{error:?}"
+    );
     cluster.restart().unwrap();
     let mut session = postgres.connect().unwrap();
     let answers = alone(

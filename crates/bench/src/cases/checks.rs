@@ -9,7 +9,7 @@ use measure::result::RunResult;
 /// Background maintenance as a run has it.
 const MAINTAINED: &str = "maintenance.enabled=true";
 /// Without reading back log files, headers and checkpoints.
-const UNCHECKED: [&str; 2] = [
+pub(super) const UNCHECKED: [&str; 2] = [
     "maintenance.log_read_back_rate=none",
     "maintenance.header_read_back_interval=none",
 ];

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::Bench;
+use super::checks::UNCHECKED;
 use super::read_only::READS_ONLY;
 use crate::product::Product;
 use crate::ratio::{Goal, Pairs};
@@ -20,7 +21,7 @@ const EARLIER_LOAD: [&str; 6] = [
     "run.warm_up.until_steady=false",
 ];
 
-/// Rows for the read-only and the default mix.
+/// Rows for the read-only and the default mix, and for the latter without the checks that cause I/O.
 ///
 /// # Errors
 /// A sentence when a build cannot run.
@@ -31,17 +32,29 @@ pub fn rows(bench: &Bench, earlier: &Path) -> Result<Vec<String>, String> {
     ours.build_afresh("build", &EARLIER_LOAD)?;
     theirs.build_afresh("build", &[])?;
     let mut rows = Vec::new();
-    for (what, settings) in [
+    for (what, settings, only_this) in [
         (
             "read-only mix, 32 sessions: I/O of database and log",
             READS_ONLY,
+            &[][..],
         ),
-        ("default mix, 32 sessions: I/O of database and log", &[]),
+        (
+            "default mix, 32 sessions: I/O of database and log",
+            &[],
+            &[],
+        ),
+        // What the checks cost that earlier builds had not has a row of its own.
+        (
+            "the same, without reading back log and headers",
+            &[],
+            &UNCHECKED,
+        ),
     ] {
         let mut rates = Pairs::new(what, "/s", Goal::AtLeast(0.97));
         for round in 0..bench.rounds {
             // Each goes first in half of the rounds.
-            let rate_of_this = || io_per_second(&ours, &[&EARLIER_LOAD, settings].concat());
+            let rate_of_this =
+                || io_per_second(&ours, &[&EARLIER_LOAD, settings, only_this].concat());
             let rate_of_earlier = || io_per_second(&theirs, settings);
             let pair = if round % 2 == 0 {
                 let this = rate_of_this()?;

@@ -41,7 +41,7 @@ impl Socket {
             Endpoint::Tcp { host, port } => connect_tcp(host, *port, timeout).map(Stream::Tcp),
         };
         let stream = stream.map_err(|error| {
-            DatabaseError::Unavailable(format!("no connection to {server}: {error}"))
+            DatabaseError::unavailable(format!("no connection to {server}: {error}"))
         })?;
         let mut socket = Self {
             stream,
@@ -256,7 +256,7 @@ fn lost(server: &str, error: &std::io::Error) -> DatabaseError {
 }
 
 fn unavailable(server: &str, why: &str) -> DatabaseError {
-    DatabaseError::Unavailable(format!("{server}: {why}"))
+    DatabaseError::unavailable(format!("{server}: {why}"))
 }
 
 fn connect_tcp(host: &str, port: u16, timeout: Duration) -> std::io::Result<TcpStream> {

@@ -225,7 +225,7 @@ pub fn failure(error: &DatabaseError, doing: &str) -> Failure {
     let kind = match error {
         DatabaseError::Damaged(_) => FailureKind::Integrity,
         DatabaseError::NoSpace(_) => FailureKind::OutOfSpace,
-        DatabaseError::Unavailable(_) => FailureKind::Unavailable,
+        DatabaseError::Unavailable { .. } => FailureKind::Unavailable,
         // A user, a right or a database that is no longer there, or a server that has become a standby.
         DatabaseError::Refused(_)
         | DatabaseError::Unusable(_)

@@ -25,7 +25,7 @@ pub(super) fn repeat_after_outages<S, T>(
 ) -> Result<T, DatabaseError> {
     for _ in 1..MOST_ATTEMPTS {
         match work(&mut connect()?) {
-            Err(DatabaseError::Unavailable(why)) => lost(&why),
+            Err(DatabaseError::Unavailable { message: why, .. }) => lost(&why),
             done => return done,
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn wait_for_server(
     let mut is_reported = false;
     loop {
         match database.connect_to_check() {
-            Err(DatabaseError::Unavailable(why)) if started.elapsed() < TIMEOUT => {
+            Err(DatabaseError::Unavailable { message: why, .. }) if started.elapsed() < TIMEOUT => {
                 if !std::mem::replace(&mut is_reported, true) {
                     link.note(format!(
                         "The work on the database begins again when the server is back; it has {} s \
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn gone() -> DatabaseError {
-        DatabaseError::Unavailable("unexpected postmaster exit".to_owned())
+        DatabaseError::unavailable("unexpected postmaster exit".to_owned())
     }
 
     /// Does work in which the server goes down this often; returns what came of it, how often a

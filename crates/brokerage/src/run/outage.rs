@@ -1,27 +1,53 @@
 //! Downtime of the server.
 
-use measure::result::OutageResult;
+use measure::result::{OutageCause, OutageResult};
+
+use crate::error::DatabaseError;
+
+/// Within this time of the first, the errors of other sessions may say why an outage began: a server that
+/// is shut down does not reach every session with its reason.
+const SAME_EVENT_NS: u64 = 1_000_000_000;
 
 /// Outages: from the first session that was refused until all that were refused are served again. A
 /// session that is refused while others are served is an outage, too.
 #[derive(Debug, Default)]
 pub struct Outages {
     ended: Vec<OutageResult>,
-    /// Start and reason of the current one.
-    open: Option<(u64, String)>,
+    /// The current one.
+    open: Option<OpenOutage>,
     /// Sessions that wait to be served again.
     waiting: usize,
 }
 
+#[derive(Debug, Clone)]
+struct OpenOutage {
+    started_ns: u64,
+    cause: OutageCause,
+    reason: String,
+}
+
 impl Outages {
-    /// A session was refused or lost. True if it is the first: an outage begins.
-    pub fn down(&mut self, now_ns: u64, reason: &str) -> bool {
+    /// A session was refused or lost by this error. True if it is the first: an outage begins.
+    pub fn down(&mut self, now_ns: u64, error: &DatabaseError) -> bool {
         self.waiting += 1;
-        let begins = self.open.is_none();
-        if begins {
-            self.open = Some((now_ns, reason.to_owned()));
+        let cause = match error {
+            DatabaseError::Unavailable { cause, .. } => *cause,
+            _ => OutageCause::Other,
+        };
+        if let Some(open) = &mut self.open {
+            let is_same_event = now_ns.saturating_sub(open.started_ns) <= SAME_EVENT_NS;
+            if open.cause == OutageCause::Other && cause != OutageCause::Other && is_same_event {
+                open.cause = cause;
+                open.reason = error.to_string();
+            }
+            return false;
         }
-        begins
+        self.open = Some(OpenOutage {
+            started_ns: now_ns,
+            cause,
+            reason: error.to_string(),
+        });
+        true
     }
 
     /// A session is served again, or stopped waiting. Returns the length of the outage if it was
@@ -31,8 +57,7 @@ impl Outages {
         if self.waiting > 0 {
             return None;
         }
-        let (started_ns, reason) = self.open.take()?;
-        let outage = outage(started_ns, now_ns, reason);
+        let outage = self.open.take()?.until(now_ns);
         let length_s = outage.length_s;
         self.ended.push(outage);
         Some(length_s)
@@ -47,17 +72,19 @@ impl Outages {
     /// All outages; the current one up to now.
     #[must_use]
     pub fn all(&self, now_ns: u64) -> Vec<OutageResult> {
-        let open = self.open.clone();
-        let open = open.map(|(started_ns, reason)| outage(started_ns, now_ns, reason));
+        let open = self.open.clone().map(|open| open.until(now_ns));
         self.ended.iter().cloned().chain(open).collect()
     }
 }
 
-fn outage(started_ns: u64, ended_ns: u64, reason: String) -> OutageResult {
-    OutageResult {
-        begins_s: started_ns as f64 / 1e9,
-        length_s: ended_ns.saturating_sub(started_ns) as f64 / 1e9,
-        reason,
+impl OpenOutage {
+    fn until(self, ended_ns: u64) -> OutageResult {
+        OutageResult {
+            begins_s: self.started_ns as f64 / 1e9,
+            length_s: ended_ns.saturating_sub(self.started_ns) as f64 / 1e9,
+            cause: self.cause,
+            reason: self.reason,
+        }
     }
 }
 
@@ -65,23 +92,64 @@ fn outage(started_ns: u64, ended_ns: u64, reason: String) -> OutageResult {
 mod tests {
     use super::*;
 
+    fn gone(message: &str) -> DatabaseError {
+        DatabaseError::unavailable(message)
+    }
+
+    fn shut_down() -> DatabaseError {
+        DatabaseError::Unavailable {
+            cause: OutageCause::Command,
+            message: "shut down".to_owned(),
+        }
+    }
+
     #[test]
     fn many_sessions_see_one_outage() {
         let mut outages = Outages::default();
         assert_eq!(outages.up(1), None, "it was never down");
-        assert!(outages.down(2_000_000_000, "gone"));
-        assert!(!outages.down(2_500_000_000, "refused"));
+        assert!(outages.down(2_000_000_000, &gone("gone")));
+        assert!(!outages.down(2_500_000_000, &gone("refused")));
         assert!(outages.is_down());
         assert_eq!(outages.up(4_900_000_000), None, "one still waits");
         assert!(outages.is_down());
         assert_eq!(outages.up(5_000_000_000), Some(3.0));
         assert_eq!(outages.up(5_100_000_000), None);
-        assert!(outages.down(6_000_000_000, "again"));
+        assert!(outages.down(6_000_000_000, &gone("again")));
         let all = outages.all(6_500_000_000);
-        let with_source: Vec<_> = all
+        let found: Vec<_> = all
             .iter()
             .map(|one| (one.begins_s, one.length_s, one.reason.as_str()))
             .collect();
-        assert_eq!(with_source, [(2.0, 3.0, "gone"), (6.0, 0.5, "again")]);
+        let reason = |text| format!("the database server is not available: {text}");
+        let (gone, again) = (reason("gone"), reason("again"));
+        assert_eq!(found, [(2.0, 3.0, &*gone), (6.0, 0.5, &*again)]);
+    }
+
+    /// Cause and reason of an outage that began with the first error, and in which a second session met the
+    /// other one after a time.
+    fn cause_of(
+        first: &DatabaseError,
+        after_ns: u64,
+        second: &DatabaseError,
+    ) -> (OutageCause, String) {
+        let mut outages = Outages::default();
+        outages.down(0, first);
+        outages.down(after_ns, second);
+        let found = outages.all(after_ns).remove(0);
+        (found.cause, found.reason)
+    }
+
+    #[test]
+    fn the_cause_is_what_any_session_hears_when_an_outage_begins() {
+        let command = (OutageCause::Command, shut_down().to_string());
+        let other = (OutageCause::Other, gone("reset").to_string());
+        let reset = gone("reset");
+        assert_eq!(cause_of(&shut_down(), 1, &reset), command);
+        assert_eq!(cause_of(&reset, SAME_EVENT_NS, &shut_down()), command);
+        // A server that crashed may be restarted by a command later on.
+        assert_eq!(cause_of(&reset, SAME_EVENT_NS + 1, &shut_down()), other);
+        assert_eq!(cause_of(&reset, 1, &gone("refused")), other);
+        let damaged = DatabaseError::Damaged("a page".to_owned());
+        assert_eq!(cause_of(&reset, 1, &damaged), other);
     }
 }

@@ -69,7 +69,7 @@ impl<'a> RetryingSession<'a> {
                     }
                     self.back_off(conflicts).await;
                 }
-                Err(error @ DatabaseError::Unavailable(_)) => {
+                Err(error @ DatabaseError::Unavailable { .. }) => {
                     if self.context.fail_if_full(&error, operation.name()) {
                         self.context.error_counts.no_space();
                         return None;
@@ -114,7 +114,7 @@ impl<'a> RetryingSession<'a> {
         }
         match &mut self.session {
             Some(session) => Ok(&mut **session),
-            None => Err(DatabaseError::Unavailable("no session".to_owned())),
+            None => Err(DatabaseError::unavailable("no session".to_owned())),
         }
     }
 
@@ -137,7 +137,7 @@ impl<'a> RetryingSession<'a> {
         let link = &self.context.link;
         let now_ns = link.now_ns();
         if !std::mem::replace(&mut self.in_outage, true)
-            && lock(&self.context.outages).down(now_ns, &error.to_string())
+            && lock(&self.context.outages).down(now_ns, error)
         {
             link.report(ShardMessage::Service {
                 out_since_ns: Some(now_ns),

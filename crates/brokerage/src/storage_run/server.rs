@@ -388,7 +388,7 @@ impl Opened {
 pub fn refusal(error: &DatabaseError) -> Error {
     let message = format!("{}.", units::sentence(error));
     let help = match error {
-        DatabaseError::Unavailable(_) => {
+        DatabaseError::Unavailable { .. } => {
             "See whether the server runs and whether host and port are right."
         }
         DatabaseError::Refused(_) => {

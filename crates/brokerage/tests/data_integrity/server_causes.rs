@@ -5,7 +5,7 @@ use super::{Load, smallest};
 use crate::common;
 use crate::data_set;
 use brokerage::database::postgres::{Cluster, Connection};
-use measure::result::{ErrorKind, RunResult, Verdict};
+use measure::result::{ErrorKind, OutageCause, RunResult, Verdict};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -71,6 +71,7 @@ fn assert_outage(result: &RunResult, says: &str) {
         server.outages.iter().any(|one| one.reason.contains(says)),
         "{reported}"
     );
+    assert_eq!(server.outages[0].cause, OutageCause::Command, "{reported}");
     assert_eq!(
         (&result.errors[..], result.error_count()),
         (&[][..], 0),

@@ -4,7 +4,7 @@
 //! [`attribute`] works on a result document alone, so the verdict of a run can be worked out again
 //! from what the run left behind. Each rule is a line of data in [`rules`]: what must hold, a sentence
 //! with the figures, and a remedy. [`evidence`] has the figures that several rules need, [`cpu`] those about
-//! busy CPUs, [`cached`] the rules about caches.
+//! busy CPUs, [`server`] those about a database server, [`cached`] the rules about caches.
 //!
 //! - A level that was not met is **in doubt** when a rule holds that explains it without the storage. A
 //!   rule about the host does not hold against a device that accounts for most of the latency
@@ -19,6 +19,7 @@ mod cached;
 mod cpu;
 mod evidence;
 mod rules;
+mod server;
 #[cfg(test)]
 mod tests;
 
@@ -149,7 +150,8 @@ fn causes_in(evidence: &Evidence<'_>, check: &Check) -> Vec<Cause> {
     let is_real = evidence.result.kind == RunKind::Run;
     let may_apply: fn(&Rule) -> bool = match check.kind() {
         CheckKind::Mix => |rule| rule.id == CauseId::WrongMix,
-        CheckKind::Service | CheckKind::Completion | CheckKind::Integrity => |_| false,
+        CheckKind::Service => |rule| rule.id == CauseId::ServerNotAvailable,
+        CheckKind::Completion | CheckKind::Integrity => |_| false,
         _ if !is_real => |_| false,
         CheckKind::Latency
         | CheckKind::Percentile

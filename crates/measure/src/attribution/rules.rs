@@ -2,6 +2,7 @@
 
 use super::cpu::{host_busy, load_generator_busy, server_busy};
 use super::evidence::Evidence;
+use super::server::{few_storage_waits, lock_waits, not_available};
 use crate::display::number::{beside_limit, count, latency, limit, percent, quantity};
 use crate::metric::{Metric, Unit};
 use crate::result::{CauseId, Check, CheckId, CheckKind, Scope, SearchEnd};
@@ -21,12 +22,6 @@ const SWAP_BYTES_PER_SECOND: f64 = 1_048_576.0;
 pub const PAUSE_MS: f64 = 1_000.0;
 /// A pause of this share of the measured phase shows in averages and rates.
 const PAUSE_SHARE: f64 = 0.01;
-/// Sessions that wait for locks, in percent, when fewer wait for storage.
-const LOCKS_PERCENT: f64 = 30.0;
-/// Transactions are slow by something else when fewer of the busy sessions wait for storage, in percent.
-const FEW_STORAGE_WAITS_PERCENT: f64 = 30.0;
-/// The same where no wait events are known, when every device was busy for less of the time.
-const IDLE_DEVICE: f64 = 0.3;
 /// Requests wait above a device whose own latency is less than this share of the read latency.
 const ABOVE_DEVICE_SHARE: f64 = 0.3;
 /// Fewest requests behind an average.
@@ -186,6 +181,16 @@ pub(super) const RULES: &[Rule] = &[
         remedy: "Warm up longer (--set run.warm_up.maximum=1h), or use a smaller cache.",
         condition: "the caches of the engine were less full than run.warm_up.cache_fill_percent when \
                     measuring began",
+    },
+    Rule {
+        id: CauseId::ServerNotAvailable,
+        holds_against_device: always,
+        seen: not_available,
+        remedy: "Leave the server alone while a run uses it, or allow it more connections (max_connections), and \
+                 run again.",
+        condition: "the level that was not met is the downtime, or a rate of transactions that was reached \
+                    while the server was up; and each outage began with a command to the server, or with \
+                    all of its connections in use",
     },
     Rule {
         id: CauseId::LockWaits,
@@ -375,43 +380,6 @@ fn memory_pressure(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
     let pressure_percent = evidence.average(Metric::MemoryPressure)?;
     (pressure_percent >= MEMORY_PERCENT)
         .then(|| format!("tasks waited for memory for {pressure_percent:.0} % of the time."))
-}
-
-fn lock_waits(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
-    let locks_percent = evidence.waits_percent("locks");
-    let storage_percent = evidence.waits_percent("storage");
-    (locks_percent >= LOCKS_PERCENT && locks_percent > storage_percent).then(|| {
-        format!(
-            "{locks_percent:.0} % of the busy sessions waited for locks, {storage_percent:.0} % for \
-             storage."
-        )
-    })
-}
-
-/// A transaction is more than its I/O: what it took says nothing of storage that it did not wait for.
-fn few_storage_waits(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
-    let result = evidence.result;
-    let server = result.server.as_ref()?;
-    let is_of_transactions = matches!(check.id, CheckId::OperationP90 | CheckId::TransactionRate);
-    if !is_of_transactions {
-        return None;
-    }
-    if !server.waits.is_empty() {
-        let storage_percent = evidence.waits_percent("storage");
-        return (storage_percent < FEW_STORAGE_WAITS_PERCENT).then(|| {
-            format!(
-                "only {storage_percent:.0} % of the busy sessions of the server waited for storage."
-            )
-        });
-    }
-    let busiest = result.host.devices.iter().map(|one| one.busy_fraction);
-    let busiest = busiest.max_by(f64::total_cmp)?;
-    (busiest < IDLE_DEVICE).then(|| {
-        format!(
-            "the storage was busy for {} % of the time, and the database reports no wait events.",
-            percent(busiest)
-        )
-    })
 }
 
 fn above_device(evidence: &Evidence<'_>, check: &Check) -> Option<String> {

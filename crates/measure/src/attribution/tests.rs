@@ -1,13 +1,14 @@
 mod bounds;
 mod conditions;
 mod mix;
+mod outages;
 mod search;
 mod unsteady;
 use super::*;
 use crate::metric::{Metric, Stream};
 use crate::result::{
     CauseId, CheckId, CounterSummary, DatabaseResult, DeviceResult, ErrorCount, LatencyFigures,
-    ServerResult, SlowSample, SteadyState, TargetPath, WaitShare,
+    OutageCause, ServerResult, SlowSample, SteadyState, TargetPath, WaitShare,
 };
 
 const SIZE: u64 = 10 << 30;
@@ -136,7 +137,7 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
-    let cases: [(CauseId, Change); 17] = [
+    let cases: [(CauseId, Change); 18] = [
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);
@@ -184,6 +185,9 @@ fn each_cause_of_a_failure_holds_alone() {
         }),
         (CauseId::MemoryPressure, |one| {
             counter(one, Metric::MemoryPressure, 10.0);
+        }),
+        (CauseId::ServerNotAvailable, |one| {
+            outages::down(one, &[OutageCause::Command]);
         }),
         (CauseId::LockWaits, |one| {
             server(one, &[("locks", 45.0), ("storage", 30.0)]);

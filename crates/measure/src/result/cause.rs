@@ -66,6 +66,8 @@ cause_ids! {
     MemoryPressure,
     /// The host moved memory to its swap space and back.
     Swapping,
+    /// The server was shut down by a command, or had no connection left.
+    ServerNotAvailable,
     /// Sessions of the database waited for locks.
     LockWaits,
     /// Few sessions of the database waited for storage.

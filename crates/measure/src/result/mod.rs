@@ -46,8 +46,8 @@ pub use interruption::Interruption;
 pub use rank::RankResult;
 pub use replication::{ReplicatedDatabase, ReplicationResult};
 pub use server::{
-    AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, ServerCheckpoints, ServerFileIo,
-    ServerIo, ServerLog, ServerResult, TransactionCounts, WaitShare,
+    AcknowledgedWork, ConsistencyCheck, OtherIo, OutageCause, OutageResult, ServerCheckpoints,
+    ServerFileIo, ServerIo, ServerLog, ServerResult, TransactionCounts, WaitShare,
 };
 pub use setup::{
     ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, WholeBytes,

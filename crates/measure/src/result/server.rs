@@ -241,8 +241,25 @@ pub struct OutageResult {
     pub begins_s: f64,
     /// How long it lasted.
     pub length_s: f64,
-    /// The error of the first session.
+    /// Why, by the codes of the server's errors.
+    pub cause: OutageCause,
+    /// The error of the first session, or that of a session within a second that says more of the cause.
     pub reason: String,
+}
+
+/// Why a server did not serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutageCause {
+    /// It was shut down, or its sessions were ended, by a command. PostgreSQL gives the same code when its
+    /// main process was killed.
+    Command,
+    /// All connections that it allows were in use.
+    ConnectionLimit,
+    /// Another cause, or none that is known: a crash, an error, no answer.
+    #[default]
+    #[serde(other)]
+    Other,
 }
 
 /// A condition that the data must meet whatever transactions were run.

@@ -206,7 +206,7 @@ impl Connection {
     async fn command(&mut self) -> Result<(), DatabaseError> {
         if self.is_lost {
             let before = "the connection was lost before";
-            return Err(DatabaseError::Unavailable(before.to_owned()));
+            return Err(DatabaseError::unavailable(before.to_owned()));
         }
         if std::mem::take(&mut self.awaits_rollback) {
             let answer = self.wire.next_packet().await.map(drop);
@@ -230,7 +230,7 @@ impl Connection {
         match self.wire.next_packet().await {
             Ok(packet) if packet.first() == Some(&ERROR) => {
                 let failure = failure(packet, what);
-                self.is_lost |= matches!(failure, DatabaseError::Unavailable(_));
+                self.is_lost |= matches!(failure, DatabaseError::Unavailable { .. });
                 Err(failure)
             }
             Ok(packet) => Ok(packet.to_vec()),
@@ -377,7 +377,7 @@ impl Session for Connection {
     fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
         if self.is_lost {
             let before = "the connection was lost before";
-            return Err(DatabaseError::Unavailable(before.to_owned()));
+            return Err(DatabaseError::unavailable(before.to_owned()));
         }
         if self.is_open || self.started.is_some() {
             return Err(DatabaseError::failed(

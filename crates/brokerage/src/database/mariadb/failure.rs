@@ -3,6 +3,7 @@
 use super::wire::Reader;
 use crate::database::target::no_such_database;
 use crate::error::{CANCELLED, DatabaseError, ROWS_OF_OTHERS, SERVER_LIMIT};
+use measure::result::OutageCause;
 
 /// The error in a packet that begins with 0xff, received while `what` was running.
 pub(super) fn failure(packet: &[u8], what: &str) -> DatabaseError {
@@ -40,9 +41,24 @@ pub(super) fn by_code(code: u64, message: String, what: &str) -> DatabaseError {
         }
         // Too many connections, shutdown, killed.
         1040 | 1053 | 1077 | 1079 | 1152 | 1158..=1161 | 1203 | 1317 | 1927 => {
-            DatabaseError::Unavailable(message)
+            DatabaseError::Unavailable {
+                cause: outage_cause(code),
+                message,
+            }
         }
         _ => DatabaseError::failed_by(server_side(code), what, format!("{message} [{code}]")),
+    }
+}
+
+/// Why a server does not serve.
+fn outage_cause(code: u64) -> OutageCause {
+    match code {
+        // Shutdown in progress, normal shutdown, statement or connection killed.
+        1053 | 1077 | 1317 | 1927 => OutageCause::Command,
+        // Too many connections: of the server, of the user.
+        1040 | 1203 => OutageCause::ConnectionLimit,
+        // Aborted connections and errors of the network.
+        _ => OutageCause::Other,
     }
 }
 
@@ -69,7 +85,17 @@ mod tests {
         assert!(matches!(of(1020), DatabaseError::Conflict(_)));
         assert!(matches!(of(1114), DatabaseError::NoSpace(_)));
         assert!(matches!(of(1034), DatabaseError::Damaged(_)));
-        assert!(matches!(of(1040), DatabaseError::Unavailable(_)));
+        for (code, expected) in [
+            (1040, OutageCause::ConnectionLimit),
+            (1053, OutageCause::Command),
+            (1927, OutageCause::Command),
+            (1158, OutageCause::Other),
+        ] {
+            let found = of(code);
+            let is_expected =
+                matches!(&found, DatabaseError::Unavailable { cause, .. } if *cause == expected);
+            assert!(is_expected, "{code}: {found:?}");
+        }
         assert!(matches!(of(1142), DatabaseError::Refused(_)));
         assert!(matches!(of(1062), DatabaseError::ServerSide { .. }));
         assert!(matches!(of(1064), DatabaseError::Failed { .. }));

@@ -5,6 +5,7 @@ use postgres_protocol::message::backend::ErrorResponseBody;
 
 use crate::database::target::no_such_database;
 use crate::error::{CANCELLED, DatabaseError, NO_LONGER_SUPPORTED, ROWS_OF_OTHERS, SERVER_LIMIT};
+use measure::result::OutageCause;
 
 /// The error of an ErrorResponse received while `what` was running.
 pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
@@ -78,14 +79,24 @@ pub(super) fn by_code(code: &str, message: String, what: &str) -> DatabaseError 
         "3D000" => DatabaseError::Unusable(no_such_database(&message)),
         // Missing privilege; read-only transaction.
         NO_PRIVILEGE | "25006" => DatabaseError::Refused(message),
-        // Too many connections.
-        "53300" => DatabaseError::Unavailable(message),
         _ if code.starts_with("28") => DatabaseError::Refused(message),
-        // Shutdown, crash of another session, starting up, database dropped.
-        _ if code.starts_with("57P") || code.starts_with("08") => {
-            DatabaseError::Unavailable(message)
+        // Too many connections; shutdown, crash of another session, starting up, database dropped.
+        _ if code == "53300" || code.starts_with("57P") || code.starts_with("08") => {
+            DatabaseError::Unavailable {
+                cause: outage_cause(code),
+                message,
+            }
         }
         _ => DatabaseError::failed_by(server_side(code), what, format!("{message} [{code}]")),
+    }
+}
+
+/// Why a server does not serve. A crash, which storage may be the reason for, has a code of its own.
+fn outage_cause(code: &str) -> OutageCause {
+    match code {
+        "57P01" | "57P04" => OutageCause::Command,
+        "53300" => OutageCause::ConnectionLimit,
+        _ => OutageCause::Other,
     }
 }
 
@@ -116,8 +127,16 @@ mod tests {
         for code in ["XX001", "XX002", "58030", "58P01"] {
             assert_eq!(of(code), DatabaseError::Damaged(message()));
         }
-        for code in ["57P01", "57P02", "57P03", "57P04", "08006", "53300"] {
-            assert_eq!(of(code), DatabaseError::Unavailable(message()));
+        for (code, cause) in [
+            ("57P01", OutageCause::Command),
+            ("57P02", OutageCause::Other),
+            ("57P03", OutageCause::Other),
+            ("57P04", OutageCause::Command),
+            ("08006", OutageCause::Other),
+            ("53300", OutageCause::ConnectionLimit),
+        ] {
+            let message = message();
+            assert_eq!(of(code), DatabaseError::Unavailable { cause, message });
         }
         for code in ["40001", "40P01", "55P03"] {
             assert_eq!(of(code), DatabaseError::Conflict(message()));

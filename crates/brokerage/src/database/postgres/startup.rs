@@ -47,7 +47,7 @@ fn encrypt(wire: &mut Wire, address: &Address, host: &str) -> Result<(), FailedA
             &address.endpoint,
             "ssl = on in postgresql.conf, and a certificate",
         )?),
-        b'E' => Err(DatabaseError::Unavailable(format!(
+        b'E' => Err(DatabaseError::unavailable(format!(
             "{}: it answered the request for encryption with an error",
             address.endpoint
         ))

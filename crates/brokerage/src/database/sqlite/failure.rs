@@ -20,7 +20,7 @@ pub(super) fn failure(error: &rusqlite::Error, what: &str) -> DatabaseError {
             | ErrorCode::ReadOnly
             | ErrorCode::AuthorizationForStatementDenied,
         ) => DatabaseError::Refused(message),
-        Some(ErrorCode::CannotOpen) => DatabaseError::Unavailable(message),
+        Some(ErrorCode::CannotOpen) => DatabaseError::unavailable(message),
         Some(ErrorCode::ConstraintViolation) => DatabaseError::ServerSide {
             cause: ROWS_OF_OTHERS,
             statement: what.to_owned(),

@@ -132,7 +132,7 @@ impl Sqlite {
     /// The application id of the file: `None` if there is no file, or an empty one.
     fn application(&self) -> Result<Option<u32>, DatabaseError> {
         let unreadable = |error: std::io::Error| {
-            DatabaseError::Unavailable(format!("{} cannot be read: {error}", self.path.display()))
+            DatabaseError::unavailable(format!("{} cannot be read: {error}", self.path.display()))
         };
         let file = match File::open(&self.path) {
             Ok(file) => file,
@@ -362,7 +362,7 @@ impl Database for Sqlite {
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
         let about = fs::metadata(&self.path);
         about.map(|about| about.len()).map_err(|error| {
-            DatabaseError::Unavailable(format!("{} cannot be read: {error}", self.path.display()))
+            DatabaseError::unavailable(format!("{} cannot be read: {error}", self.path.display()))
         })
     }
 

@@ -45,7 +45,7 @@ impl TlsLayer {
             }
             match layer.receive(socket) {
                 Ok(Some(0)) => {
-                    return Err(DatabaseError::Unavailable(format!(
+                    return Err(DatabaseError::unavailable(format!(
                         "{host}: it closed the connection while it was being encrypted"
                     )));
                 }
