@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{SMALL, Scratch, WIDE};
+use common::{Running, SMALL, Scratch, WIDE};
 
 const RECOVERY: &str = "--set recovery.log_files=4 --set engine.log_file_size=256KiB";
 
@@ -187,6 +187,45 @@ fn a_passive_copy_that_is_kept_is_a_database() {
     here.proofload(&format!("{again} {WIDE} --allow-cached"))
         .exits(0)
         .prints("PASS");
+}
+
+/// Whether a second full log file was shipped to the copy.
+fn has_shipped(here: &Scratch) -> bool {
+    let files = fs::read_dir(here.path("copies/log-001"));
+    let files = files.into_iter().flatten().flatten();
+    files
+        .filter(|file| file.file_name().to_string_lossy().ends_with(".log"))
+        .count()
+        > 1
+}
+
+#[test]
+fn a_passive_copy_whose_database_is_gone_is_activated() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.directory("copies");
+    let line =
+        format!("{SMALL} {WIDE} {FOLLOWED} --keep").replace("--duration 2s", "--duration 1m");
+    let mut running = Running::start(&here, &line);
+    while running.is_alive() && !has_shipped(&here) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    running.signal("KILL");
+    running.end();
+    fs::remove_dir_all(here.path("target")).expect("the end of the storage");
+    let again = SMALL.replace("--on target --out out", "--on copies --out again --reuse");
+    let again = format!("{again} {WIDE} --allow-cached");
+    here.proofload(&format!("{again} --dry-run"))
+        .exits(0)
+        .prints("a passive copy, will be activated with the log that was shipped");
+    here.proofload(&again)
+        .exits(0)
+        .says("is a passive copy whose run was interrupted; it was activated");
+    let document = result(&here, "again");
+    let note = document["notes"][0].as_str().expect("a note");
+    assert!(note.contains("What was committed in later log files is lost"));
+    assert_eq!(document["verification"]["databases"][0]["errors"], 0);
+    assert_eq!(document["verdict"], "pass");
 }
 
 #[test]

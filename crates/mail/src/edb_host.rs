@@ -19,7 +19,7 @@ use edb::database::DatabaseCopy;
 use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, VERSIONS_ENDING};
 use edb::{Database, EngineSettings, RecoveryReport};
 use measure::sample::Recorder;
-use opening::{damage_since_close, recovered};
+use opening::{activate, damage_since_close, recovered};
 use replication::Passive;
 use runtime::{Directory, File, Handle, IoObserver};
 use std::cell::RefCell;
@@ -136,6 +136,7 @@ impl<D: Directory> EdbHost<D> {
             },
             in_flight: Some(self.plan.most_in_flight()),
             last_run: self.plan.last_run.clone(),
+            is_passive_copy: false,
         }
     }
 
@@ -247,6 +248,11 @@ impl<D: Directory> EdbHost<D> {
         } else {
             doing(&format!("opening {name} and preparing its log"));
         }
+        let file = format!("{}/{name}", place.data.describe());
+        let activated = match state.is_passive_copy {
+            true => activate(&file, &place.log).await?,
+            false => String::new(),
+        };
         let opened = Database::open(
             &self.handle,
             &place.data,
@@ -255,7 +261,6 @@ impl<D: Directory> EdbHost<D> {
             settings,
             observer,
         );
-        let file = format!("{}/{name}", place.data.describe());
         let (engine, report) = opened
             .await
             .map_err(|error| Failure::of_engine(&error, &file, "opening the database"))?;
@@ -269,7 +274,7 @@ impl<D: Directory> EdbHost<D> {
         }
         let rebuilt = self.know_versions(&store, &report, &doing).await?;
         let (population, note) = self.rows_of(database, &store, &state, &report).await?;
-        let note = join_sentences([note, rebuilt]);
+        let note = join_sentences([activated, note, rebuilt]);
         for damage in damage_since_close(&file, &state, &report) {
             store.database().add_damage(damage);
         }
@@ -439,7 +444,7 @@ pub(crate) fn is_beside_database(name: &str) -> bool {
     endings.any(|ending| name.strip_suffix(ending).is_some_and(is_database_file))
 }
 
-fn join_sentences(sentences: [String; 2]) -> String {
+fn join_sentences<const N: usize>(sentences: [String; N]) -> String {
     let sentences: Vec<String> = sentences
         .into_iter()
         .filter(|one| !one.is_empty())

@@ -45,6 +45,10 @@ pub struct DatabaseState {
     /// (`2025-03-01T12:00:00Z 1`), so that this run alone can be resumed. Empty before the first run.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_run: String,
+    /// Whether it was seeded as a passive copy and not opened since: its log may end with the last file that
+    /// was shipped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_passive_copy: bool,
 }
 
 impl DatabaseState {

@@ -62,14 +62,16 @@ fn too_small(wanted: ByteSize, of: impl Fn(Scale) -> SizedDatabase) -> Error {
         trade_days: MIN_DAYS,
     })
     .bytes();
+    // A size that is displayed may be rounded: whole MiB, upwards, lie above what is too small.
+    let least_mib = least.div_ceil(1 << 20);
     Error::usage(
         format!(
             "{} is too small for a brokerage: 1,000 customers with {MIN_DAYS} days of trading \
              need {}.",
             units::size(wanted.bytes()),
-            units::size(least)
+            units::size(least_mib << 20)
         ),
-        format!("Give --target-size {}MiB or more.", least.div_ceil(1 << 20)),
+        format!("Give --target-size {least_mib}MiB or more."),
     )
 }
 

@@ -1,10 +1,26 @@
 //! Times and log positions as the database header stores them.
 
+use std::fmt;
+
 /// A point in time, as headers store it: calendar fields in UTC and milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogTime {
     /// Milliseconds since 1970, UTC, until the year 2155; 0 = not set.
     pub unix_ms: u64,
+}
+
+/// As people read it, or the time since the run began where the clock begins there.
+impl fmt::Display for LogTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, milliseconds) = (self.unix_ms / 1000, self.unix_ms % 1000);
+        let (hour, minute, second) = (seconds % 86_400 / 3600, seconds / 60 % 60, seconds % 60);
+        let time = format!("{hour:02}:{minute:02}:{second:02}.{milliseconds:03}");
+        if seconds < 86_400 {
+            return write!(f, "{time} after the start");
+        }
+        let (year, month, day) = self.date();
+        write!(f, "{year}-{month:02}-{day:02} {time} UTC")
+    }
 }
 
 impl LogTime {

@@ -248,7 +248,9 @@ impl PageFinding {
     fn versions(&self) -> Option<String> {
         let found = self.found_dbtime.map(|time| format!("found {time}"));
         let expected = self.last_write.map(|write| {
-            let time = clock_time(write.unix_ms);
+            let time = LogTime {
+                unix_ms: write.unix_ms,
+            };
             format!("expected {}, written {time}", write.dbtime)
         });
         let parts: Vec<String> = found.into_iter().chain(expected).collect();
@@ -265,23 +267,6 @@ fn are_wrong(blocks: WrongBlocks) -> String {
         [one] => format!("the one of block {one} is"),
         many => format!("those of blocks {} are", many.join(", ")),
     }
-}
-
-/// A time of day as people read it, or the time since the run began where there is no other.
-fn clock_time(unix_ms: u64) -> String {
-    let (seconds, milliseconds) = (unix_ms / 1000, unix_ms % 1000);
-    let day = seconds % 86_400;
-    let time = format!(
-        "{:02}:{:02}:{:02}.{milliseconds:03}",
-        day / 3600,
-        day / 60 % 60,
-        day % 60
-    );
-    if seconds < 86_400 {
-        return format!("{time} after the start");
-    }
-    let (year, month, day) = LogTime { unix_ms }.date();
-    format!("{year}-{month:02}-{day:02} {time} UTC")
 }
 
 impl fmt::Display for PageFinding {

@@ -8,6 +8,7 @@
 //!   instant leaves a set of files that can be read.
 //! - `replication` reads every full file again, as the shipping of logs to copies does; `shipping` hands
 //!   them to a copy that is there.
+//! - `activate` makes what was shipped all of the log of a copy whose database is gone.
 //! - `read_back` verifies full files while the log is in use, `verify` all of them afterwards.
 //! - [`RecordChain`] is hashes by which records that are read back are known to be those that were
 //!   written.
@@ -16,6 +17,7 @@
 //! Differences from ESE: no segment is ever written twice, so there are no shadow segments; a log
 //! opened again goes on in a new file.
 
+mod activate;
 mod buffer;
 mod chain;
 mod error;
@@ -40,6 +42,7 @@ mod crash_tests;
 #[cfg(test)]
 mod shape_tests;
 
+pub(crate) use activate::end_with_last_full;
 pub use chain::RecordChain;
 pub use error::LogError;
 pub use facts::{LogFileFacts, log_files};

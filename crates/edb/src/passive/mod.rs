@@ -6,15 +6,19 @@
 //! closed, the copy is brought to the same position of the log and compared with it, page by page
 //! (`compare`).
 //!
+//! A copy whose database is gone is recovered up to the end of the log that was shipped ([`activate()`]).
+//!
 //! If anything fails, at the copy or where the log is read, replication ends and says why
 //! ([`PassiveCopy::suspension`]); the database goes on.
 
+mod activate;
 mod compare;
 mod progress;
 mod replay;
 mod seed;
 mod ship;
 
+pub use activate::activate;
 pub use compare::Comparison;
 pub use progress::CopyState;
 

@@ -3,14 +3,16 @@
 use crate::common::*;
 use crashtest::model::State;
 use crashtest::sessions::TestDatabase;
-use edb::EngineSettings;
+use edb::audit::{AcknowledgedCommit, CommitObserver};
 use edb::database::BackupReads;
-use edb::passive::{Comparison, CopyPlace, PassiveCopy};
+use edb::passive::{Comparison, CopyPlace, PassiveCopy, activate};
+use edb::{Commit, EngineSettings, LongValues};
 use runtime::simulated::{Fault, FaultEffect, SimulatedDisk, SimulatedOptions};
 use runtime::trace::NoObserver;
 use runtime::{
     Directory, File, Handle, IoFailure, IoOperation, Persistence, Runtime, SimulatedDirectory,
 };
+use std::cell::RefCell;
 use std::rc::Rc;
 
 const READS: BackupReads = BackupReads {
@@ -164,5 +166,129 @@ fn pages_that_differ_are_found() {
         );
         assert_eq!(found.first_different.map(u64::from), Some(last / 4096 - 1));
         assert!(found.same_position, "{found:?}");
+    });
+}
+
+/// The generations of the log that commits are in, in their order.
+#[derive(Default)]
+struct Generations {
+    file_bytes: u64,
+    of_commits: RefCell<Vec<u32>>,
+}
+
+impl CommitObserver for Generations {
+    fn acknowledged(&self, commit: AcknowledgedCommit) {
+        let generation = commit.position.generation(self.file_bytes);
+        self.of_commits.borrow_mut().push(generation);
+    }
+}
+
+/// Inserts rows, a transaction each, into a database with a copy. Returns the generation of the log that each of
+/// them was committed in.
+async fn insert_with_copy(
+    handle: &Handle,
+    disk: &SimulatedDisk,
+    settings: &EngineSettings,
+    rows: usize,
+) -> Vec<u32> {
+    let db = create(handle, disk, settings).await;
+    let table = db.create_table(&messages()).await.unwrap();
+    let copy = seed(&db, disk, settings).await;
+    let generations = Rc::new(Generations {
+        file_bytes: settings.engine.log_file_size.bytes(),
+        ..Generations::default()
+    });
+    db.observe_commits(generations.clone());
+    for number in 0..rows {
+        let mut tx = db.begin();
+        let values = row(&number.to_be_bytes(), number as i32, vec![7; 3_000]);
+        tx.insert(&table, &values).await.unwrap();
+        tx.commit(Commit::Durable).await.unwrap();
+    }
+    assert_eq!(copy.suspension(), None);
+    generations.of_commits.take()
+}
+
+#[test]
+fn a_copy_whose_database_is_gone_has_every_commit_up_to_the_end_of_the_shipped_log() {
+    let mut lost = 0;
+    for number in 0..40_usize {
+        let runtime = Runtime::virtual_clock();
+        let handle = runtime.handle();
+        lost += runtime.block_on(async move {
+            let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(number as u64));
+            let settings = small_settings([4096, 32_768][number % 2]);
+            let committed = insert_with_copy(&handle, &disk, &settings, 120 + number).await;
+            // Its power is cut with that of its database, or it goes on without it.
+            let disk = match number % 4 {
+                0 => disk.killed_copy(&handle),
+                _ => disk.crashed_copy(&handle, number as u64),
+            };
+            let (directory, log_directory) = (disk.directory("copy"), disk.directory("copy-log"));
+            let last = activate("mail.edb", &log_directory).await.unwrap();
+            let last = last.expect("a log file that was shipped").generation;
+            assert_eq!(activate("mail.edb", &log_directory).await, Ok(None));
+            let open = async || {
+                let observer = Rc::new(NoObserver);
+                let place = (&directory, "mail.edb");
+                Db::open(
+                    &handle,
+                    place.0,
+                    place.1,
+                    &log_directory,
+                    settings,
+                    observer,
+                )
+                .await
+            };
+            let (db, report) = open().await.unwrap();
+            assert!(!report.was_clean);
+            let table = db.table("messages").unwrap();
+            let mut tx = db.begin();
+            let mut found = Vec::new();
+            for number in 0..committed.len() {
+                let key = number as i64 + 1;
+                let row = tx.get(&table, key, LongValues::Fetch).await.unwrap();
+                found.push(row.is_some());
+            }
+            for (generation, found) in committed.iter().zip(&found) {
+                assert!(
+                    *found || *generation >= last,
+                    "generation {generation} of {last}"
+                );
+                assert!(
+                    !*found || *generation <= last,
+                    "generation {generation} of {last}"
+                );
+            }
+            // What was shipped in part ends somewhere.
+            assert!(
+                found.is_sorted_by(|before, after| before >= after),
+                "{found:?}"
+            );
+            // It is a database as any other from now on.
+            let values = row(b"one more", 1, Vec::new());
+            tx.insert(&table, &values).await.unwrap();
+            tx.commit(Commit::Durable).await.unwrap();
+            db.close().await.unwrap();
+            drop(db);
+            assert!(open().await.unwrap().1.was_clean);
+            found.iter().filter(|found| !**found).count()
+        });
+    }
+    assert!(lost > 40, "{lost} commits were not shipped");
+}
+
+#[test]
+fn a_copy_without_log_cannot_be_activated() {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    runtime.block_on(async move {
+        let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(7));
+        let settings = small_settings(4096);
+        insert_with_copy(&handle, &disk, &settings, 1).await;
+        let error = activate("mail.edb", &disk.directory("copy-log")).await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("no log file was shipped"), "{error}");
     });
 }

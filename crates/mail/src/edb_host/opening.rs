@@ -1,8 +1,28 @@
-//! What is said of a database that has just been opened.
+//! What precedes the opening of a database, and what is reported of one that has just been opened.
 
 use crate::state_file::{Condition, DatabaseState};
 use edb::integrity::{FileClass, FileFinding, FilePart};
-use edb::{Damage, RecoveryReport};
+use edb::{Damage, RecoveryReport, passive};
+use runtime::Directory;
+use workload::failure::Failure;
+
+/// Prepares a passive copy whose run was interrupted; a sentence about what it lacks, empty when it has all of
+/// the log.
+pub(super) async fn activate<D: Directory>(
+    file: &str,
+    log_directory: &D,
+) -> Result<String, Failure> {
+    let last = passive::activate(file, log_directory).await;
+    let last =
+        last.map_err(|error| Failure::of_engine(&error, file, "activating a passive copy"))?;
+    Ok(last.map_or(String::new(), |last| {
+        format!(
+            "{file} is a passive copy whose run was interrupted; it was activated with the log that had been \
+             shipped, up to log file {} of {}. What was committed in later log files is lost",
+            last.generation, last.created
+        )
+    }))
+}
 
 /// What is wrong with header and checkpoint of a database that had been closed: nothing that a power cut
 /// does later can excuse it.

@@ -112,6 +112,10 @@ impl<D: Directory> EdbHost<D> {
         let file = self.path_of_copy(database);
         let (pass, copy) = seeded.map_err(|error| Failure::of_engine(&error, &file, SEEDING))?;
         if let Some(state) = DatabaseState::read(&self.place(database).data).await? {
+            let state = DatabaseState {
+                is_passive_copy: true,
+                ..state
+            };
             state.write(&place.data).await?;
         }
         Ok((pass.bytes, copy))

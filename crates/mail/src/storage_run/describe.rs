@@ -76,10 +76,14 @@ fn reason(driver: &DriverInUse) -> String {
 
 /// What a run would find of a database, and what it would do with it.
 fn condition(kept: &Kept) -> &'static str {
-    match kept.state.as_ref().map(|state| state.condition) {
+    let state = kept.state.as_ref();
+    match state.map(|state| state.condition) {
         None => "; not built yet, will be built",
         Some(Condition::Building) => "; its build was interrupted, will go on",
         Some(Condition::Copying) => "; incomplete, restored in part",
+        Some(Condition::InUse) if state.is_some_and(|state| state.is_passive_copy) => {
+            "; a passive copy, will be activated with the log that was shipped"
+        }
         Some(Condition::InUse) => "; a run on it was interrupted, will be recovered",
         Some(Condition::Ready) => "; kept, complete",
     }
