@@ -145,6 +145,11 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_unit_has_none_above_it() {
+        assert_eq!(bytes(4096.0 * (1_u64 << 60) as f64), "4,096 EiB");
+    }
+
+    #[test]
     fn each_unit_begins_where_the_one_before_would_be_rounded_up() {
         let shown = [1_023, 1_024, 1_048_063, 1_048_064, 10_234, 102_349].map(size);
         let expected = [

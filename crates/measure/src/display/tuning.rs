@@ -23,3 +23,59 @@ pub fn tuning_outcome(tuning: &TuningResult) -> Option<String> {
     });
     Some(format!("{found}{stopped}{missed}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{CheckId, SearchEnd, TuningStep};
+
+    fn searched(change: impl FnOnce(&mut TuningResult)) -> Option<String> {
+        let mut tuning = TuningResult {
+            finds_maximum: true,
+            maximum_iops: Some(900.0),
+            ended: SearchEnd::ServiceLevel,
+            stopped_by: Some(CheckId::LogWriteAverage),
+            steps: vec![TuningStep::default()],
+            ..TuningResult::default()
+        };
+        change(&mut tuning);
+        tuning_outcome(&tuning)
+    }
+
+    #[test]
+    fn the_maximum_and_what_stopped_the_search_are_named() {
+        let label = CheckId::LogWriteAverage.label();
+        assert_eq!(
+            searched(|_| ()),
+            Some(format!("maximum found 900 IOPS, stopped by {label}"))
+        );
+        assert_eq!(
+            searched(|one| one.target_iops = Some(5_000.0)),
+            Some(format!(
+                "maximum found 900 IOPS, stopped by {label}; target 5,000 IOPS not reached"
+            ))
+        );
+        let none = searched(|one| {
+            one.maximum_iops = None;
+            one.ended = SearchEnd::Unknown;
+        });
+        let none = none.expect("an outcome");
+        assert_eq!(none, "no load that was tried kept every service level");
+    }
+
+    #[test]
+    fn a_search_that_reached_its_target_has_no_outcome_of_its_own() {
+        let reached = |one: &mut TuningResult| {
+            one.finds_maximum = false;
+            one.target_iops = Some(800.0);
+            one.reached = true;
+        };
+        assert_eq!(searched(reached), None);
+        assert_eq!(searched(|one| one.steps.clear()), None);
+        let missed = searched(|one| {
+            reached(one);
+            one.reached = false;
+        });
+        assert!(missed.is_some_and(|text| text.ends_with("target 800 IOPS not reached")));
+    }
+}
