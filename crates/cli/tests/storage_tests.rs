@@ -220,7 +220,7 @@ fn a_passive_copy_whose_database_is_gone_is_activated() {
         .prints("a passive copy, will be activated with the log that was shipped");
     here.proofload(&again)
         .exits(0)
-        .says("is a passive copy whose run was interrupted; it was activated");
+        .says("is a passive copy whose replication was interrupted; it was activated");
     let document = result(&here, "again");
     let note = document["notes"][0].as_str().expect("a note");
     assert!(note.contains("What was committed in later log files is lost"));

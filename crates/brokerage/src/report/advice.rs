@@ -3,7 +3,7 @@
 use super::consistency;
 use measure::display::number::{count, duration, quantity};
 use measure::display::{Advice, AdviceId};
-use measure::result::{CheckKind, ErrorKind, ErrorRecord, RunResult};
+use measure::result::{CheckKind, ErrorKind, ErrorRecord, OutageCause, RunResult};
 
 const DOWNTIME: AdviceId = AdviceId("downtime");
 
@@ -68,6 +68,8 @@ fn downtime(result: &RunResult) -> Option<Advice> {
             first.reason,
             if server.transactions.out_of_space > 0 {
                 "Free space on its volume: tables, indexes and log grow during the run."
+            } else if first.cause != OutageCause::Other {
+                "Find out who stopped it, or which programs used its connections."
             } else {
                 "Check the server's log for the reason, and 'dmesg' for errors of the storage or \
                  processes killed for lack of memory."

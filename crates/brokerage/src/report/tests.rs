@@ -1,8 +1,8 @@
 use super::contribution;
 use measure::display::{Advice, Medium, Table};
 use measure::result::{
-    Check, CheckId, ErrorKind, ErrorRecord, LatencyFigures, OperationResult, OutageResult,
-    RunResult, ServerFileIo, ServerResult, TransactionCounts, WaitShare,
+    Check, CheckId, ErrorKind, ErrorRecord, LatencyFigures, OperationResult, OutageCause,
+    OutageResult, RunResult, ServerFileIo, ServerResult, TransactionCounts, WaitShare,
 };
 
 fn result() -> RunResult {
@@ -169,6 +169,11 @@ fn outages_and_a_wrong_mix_are_explained() {
     let advice = only_advice(&result);
     assert!(advice.text.contains("it was shut down"), "{}", advice.text);
     assert!(advice.text.contains("dmesg"), "{}", advice.text);
+    if let Some(server) = &mut result.server {
+        server.outages[0].cause = OutageCause::Command;
+    }
+    let advice = only_advice(&result);
+    assert!(advice.text.contains("who stopped it"), "{}", advice.text);
     if let Some(server) = &mut result.server {
         server.transactions.out_of_space = 3;
     }

@@ -5,7 +5,7 @@ use crate::error::EngineError;
 use crate::log::{LogError, LogFileFacts, end_with_last_full};
 use runtime::Directory;
 
-/// Prepares a copy whose replication was interrupted, in a run that was killed or lost the storage of its database:
+/// Prepares a copy whose replication was interrupted, as in a run that was killed or lost its databases:
 /// what was shipped of the log becomes all of it. [`Database::open`](crate::Database::open) then recovers the copy
 /// up to there. Returns the last log file; `None` if the copy has its log to the end, and nothing was changed.
 ///
@@ -18,9 +18,10 @@ pub async fn activate<D: Directory>(
     match end_with_last_full(log_directory, LOG_PREFIX).await {
         Err(LogError::MissingGeneration { .. }) => Err(EngineError::Recovery {
             file: file.to_owned(),
-            reason: "it is a passive copy to which no log file was shipped before its run was interrupted; \
-                     seed it again"
-                .to_owned(),
+            reason:
+                "it is a passive copy to which no log file was shipped before its replication was \
+                     interrupted; seed it again"
+                    .to_owned(),
         }),
         ended => Ok(ended?),
     }

@@ -6,7 +6,7 @@ use edb::{Damage, RecoveryReport, passive};
 use runtime::Directory;
 use workload::failure::Failure;
 
-/// Prepares a passive copy whose run was interrupted; a sentence about what it lacks, empty when it has all of
+/// Prepares a passive copy whose replication was interrupted; a sentence about what it lacks, empty when it has all of
 /// the log.
 pub(super) async fn activate<D: Directory>(
     file: &str,
@@ -17,7 +17,7 @@ pub(super) async fn activate<D: Directory>(
         last.map_err(|error| Failure::of_engine(&error, file, "activating a passive copy"))?;
     Ok(last.map_or(String::new(), |last| {
         format!(
-            "{file} is a passive copy whose run was interrupted; it was activated with the log that had been \
+            "{file} is a passive copy whose replication was interrupted; it was activated with the log that had been \
              shipped, up to log file {} of {}. What was committed in later log files is lost",
             last.generation, last.created
         )

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::Differences;
 use super::samples::recount;
+use super::{Differences, changed_files};
 use crate::result::{Interruption, RunKind, RunResult, Verdict, WholeBytes};
 use crate::run_directory::{
-    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, MOST_BYTES, RESULT_FILE, SAMPLES_FILE, document_hash,
-    hash_file, load_result, load_samples, read_file, read_result, run_directory_of, whole_samples,
+    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, RESULT_FILE, SAMPLES_FILE, document_hash, load_result,
+    load_samples, read_file, read_result, run_directory_of, whole_samples,
 };
 use crate::sample::{RunTotals, SampleRow};
 
@@ -190,15 +190,10 @@ fn refuse_changed_files(directory: &Path, result: &RunResult) -> Result<(), Resu
     if result.complete && result.document_sha256.is_empty() {
         return Err(damaged(RESULT_FILE));
     }
-    for recorded in &result.files {
-        let most_bytes = recorded.size_bytes.max(MOST_BYTES);
-        let found = hash_file(directory, recorded.file.clone(), most_bytes);
-        if found.is_ok_and(|found| found.sha256 == recorded.sha256) {
-            continue;
-        }
-        return Err(damaged(&recorded.file));
+    match changed_files(directory, result).next() {
+        Some((recorded, _)) => Err(damaged(&recorded.file)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Interruptions follow each other, and none after more was measured than there is.
@@ -248,4 +243,76 @@ fn refuse_other_columns(directory: &Path, result: &RunResult) -> Result<(), Resu
         path: directory.to_owned(),
         version: result.version.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{ErrorRecord, RankResult, ReplicationResult, WitnessResult};
+
+    /// Why a run of which this was recorded does not go on; `None` when it does.
+    fn refusal(change: impl FnOnce(&mut RunResult)) -> Option<String> {
+        let mut result = RunResult::new();
+        change(&mut result);
+        let refused = refuse_kind(Path::new("out"), &result);
+        refused.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn only_runs_that_were_interrupted_go_on() {
+        assert_eq!(refusal(|_| ()), None);
+        let stopped = |one: &mut RunResult| {
+            one.complete = true;
+            one.verdict = Verdict::Interrupted;
+        };
+        assert_eq!(refusal(stopped), None);
+        let refused: [(&str, fn(&mut RunResult)); 7] = [
+            ("it has ended", |one| one.complete = true),
+            ("a prediction", |one| one.kind = RunKind::Prediction),
+            ("a replay of a trace", |one| one.kind = RunKind::Trace),
+            ("one of several ranks", |one| {
+                one.ranks = vec![RankResult::default()];
+            }),
+            ("one with a witness", |one| {
+                one.witness = Some(WitnessResult::default());
+            }),
+            ("one with passive copies", |one| {
+                one.replication = Some(ReplicationResult::default());
+            }),
+            ("one that an error has ended", |one| {
+                one.errors = vec![ErrorRecord {
+                    ended_run: true,
+                    ..ErrorRecord::default()
+                }];
+            }),
+        ];
+        for (why, change) in refused {
+            let text = refusal(change).expect(why);
+            assert!(text.contains(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn interruptions_follow_each_other_within_what_was_measured() {
+        let in_order = |times: &[(f64, f64, f64)]| {
+            let mut result = RunResult::new();
+            let interruption = |&(last_sample_s, resumed_at_s, measured_s)| Interruption {
+                last_sample_s,
+                resumed_at_s,
+                measured_s,
+            };
+            result.interruptions = times.iter().map(interruption).collect();
+            refuse_odd_interruptions(Path::new("out"), &result, 60.0).is_ok()
+        };
+        assert!(in_order(&[]));
+        assert!(in_order(&[(30.0, 90.0, 20.0), (120.0, 200.0, 60.0)]));
+        // One that gave no sample.
+        assert!(in_order(&[(30.0, 90.0, 20.0), (30.0, 200.0, 20.0)]));
+        assert!(!in_order(&[(30.0, 29.0, 20.0)]), "resumed before");
+        assert!(!in_order(&[(30.0, 90.0, 20.0), (29.0, 200.0, 20.0)]));
+        assert!(!in_order(&[(30.0, 90.0, 60.1)]), "more than there is");
+        assert!(!in_order(&[(30.0, 90.0, -1.0)]));
+        assert!(!in_order(&[(30.0, f64::INFINITY, 20.0)]));
+        assert!(!in_order(&[(f64::NAN, 90.0, 20.0)]));
+    }
 }

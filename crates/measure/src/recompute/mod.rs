@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::result::RunResult;
+use crate::result::{FileHash, RunResult};
 use crate::run_directory::{
     CONFIG_FILE, HISTOGRAMS_FILE, LoadError, MOST_BYTES, RESULT_FILE, SAMPLES_FILE, document_hash,
     hash_file, load_samples, parse_result, read_file, read_result, run_directory_of,
@@ -216,19 +216,27 @@ fn verify_one(directory: &Path, terms: TermsOf<'_>, is_rank: bool) -> Result<Ver
 }
 
 fn compare_files(result: &RunResult, verified: &mut Verified) {
-    for recorded in &result.files {
-        let most_bytes = recorded.size_bytes.max(MOST_BYTES);
-        match hash_file(&verified.directory, recorded.file.clone(), most_bytes) {
-            Ok(found) if found.sha256 == recorded.sha256 => verified.files += 1,
-            found => {
-                let found = found.map_or_else(|error| error.to_string(), |found| found.sha256);
-                let recorded_hash = recorded.sha256.as_str();
-                verified
-                    .differences
-                    .of(&recorded.file, "SHA-256", recorded_hash, found);
-            }
-        }
+    let directory = verified.directory.clone();
+    verified.files = result.files.len() as u64;
+    for (recorded, found) in changed_files(&directory, result) {
+        verified.files -= 1;
+        verified
+            .differences
+            .of(&recorded.file, "SHA-256", recorded.sha256.as_str(), found);
     }
+}
+
+/// The files that are not as recorded, each with its hash or why it has none.
+fn changed_files<'a>(
+    directory: &'a Path,
+    result: &'a RunResult,
+) -> impl Iterator<Item = (&'a FileHash, String)> {
+    result.files.iter().filter_map(|recorded| {
+        let most_bytes = recorded.size_bytes.max(MOST_BYTES);
+        let found = hash_file(directory, recorded.file.clone(), most_bytes);
+        let found = found.map_or_else(|error| error.to_string(), |found| found.sha256);
+        (found != recorded.sha256).then_some((recorded, found))
+    })
 }
 
 /// The samples of a run and what they are read from: of one that has not ended those that its result
