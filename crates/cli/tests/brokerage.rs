@@ -156,7 +156,8 @@ fn a_server_of_our_own_is_kept_and_used_again() {
     let killed = result(&here, "killed");
     let server = &killed["server"];
     assert!(server["downtime_s"].as_f64() > Some(0.0));
-    assert!(!server["outages"].as_array().expect("outages").is_empty());
+    // Nobody has told it to end: its end may be the storage's doing.
+    assert_eq!(server["outages"][0]["cause"], "other", "{server}");
     assert!(entries(&target) > 0, "it is kept");
     let again = SMALL.replace("--out out", "--out again");
     here.proofload(&format!("{again} {WIDE} --reuse")).exits(0);

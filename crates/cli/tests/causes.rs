@@ -31,8 +31,10 @@ fn ten_thousand_sessions_wait_above_the_device() {
     let line = format!("{SMALL} {WIDE} {MISSED}").replace("--threads 2", "--threads 10000");
     here.proofload(&line).exits(5).prints("INCONCLUSIVE");
     let result = result(&here);
+    // On a virtual machine the hypervisor may have taken the CPUs that so many sessions need.
     let of_load = [
         "above-device",
+        "cpu-steal",
         "load-generator-busy",
         "run-queue",
         "host-busy",

@@ -251,8 +251,7 @@ pub struct OutageResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutageCause {
-    /// It was shut down, or its sessions were ended, by a command. PostgreSQL gives the same code when its
-    /// main process was killed.
+    /// It was shut down, or its sessions were ended, by a command.
     Command,
     /// All connections that it allows were in use.
     ConnectionLimit,

@@ -14,8 +14,18 @@ pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
     if code == NO_PRIVILEGE && OF_FILES.contains(&source.as_str()) {
         return DatabaseError::Damaged(message);
     }
+    if code == ENDED_BY_COMMAND && source != OF_COMMANDS {
+        return DatabaseError::unavailable(message);
+    }
     by_code(&code, message, what)
 }
+
+/// A session was ended by a command: its own end, or the shutdown of the server.
+const ENDED_BY_COMMAND: &str = "57P01";
+
+/// The source file of the server in which a session is ended by a command. The code is the same, from another
+/// file, when the session finds that the main process of the server is gone.
+const OF_COMMANDS: &str = "postgres.c";
 
 /// Insufficient privilege: of a user, or of the server itself on a file.
 const NO_PRIVILEGE: &str = "42501";
@@ -94,7 +104,7 @@ pub(super) fn by_code(code: &str, message: String, what: &str) -> DatabaseError 
 /// Why a server does not serve. A crash, which storage may be the reason for, has a code of its own.
 fn outage_cause(code: &str) -> OutageCause {
     match code {
-        "57P01" | "57P04" => OutageCause::Command,
+        ENDED_BY_COMMAND | "57P04" => OutageCause::Command,
         "53300" => OutageCause::ConnectionLimit,
         _ => OutageCause::Other,
     }
