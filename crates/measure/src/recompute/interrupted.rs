@@ -266,7 +266,8 @@ mod tests {
             one.verdict = Verdict::Interrupted;
         };
         assert_eq!(refusal(stopped), None);
-        let refused: [(&str, fn(&mut RunResult)); 7] = [
+        type Change = fn(&mut RunResult);
+        let refused: [(&str, Change); 7] = [
             ("it has ended", |one| one.complete = true),
             ("a prediction", |one| one.kind = RunKind::Prediction),
             ("a replay of a trace", |one| one.kind = RunKind::Trace),
