@@ -156,7 +156,7 @@ fn a_server_of_our_own_is_kept_and_used_again() {
     let killed = result(&here, "killed");
     let server = &killed["server"];
     assert!(server["downtime_s"].as_f64() > Some(0.0));
-    // Nobody has told it to end: its end may be the storage's doing.
+    // No command ended it, so the storage may be the reason.
     assert_eq!(server["outages"][0]["cause"], "other", "{server}");
     assert!(entries(&target) > 0, "it is kept");
     let again = SMALL.replace("--out out", "--out again");
