@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn gone() -> DatabaseError {
-        DatabaseError::unavailable("unexpected postmaster exit".to_owned())
+        DatabaseError::unavailable("unexpected postmaster exit")
     }
 
     /// Does work in which the server goes down this often; returns what came of it, how often a

@@ -114,7 +114,7 @@ impl<'a> RetryingSession<'a> {
         }
         match &mut self.session {
             Some(session) => Ok(&mut **session),
-            None => Err(DatabaseError::unavailable("no session".to_owned())),
+            None => Err(DatabaseError::unavailable("no session")),
         }
     }
 

@@ -206,7 +206,7 @@ impl Connection {
     async fn command(&mut self) -> Result<(), DatabaseError> {
         if self.is_lost {
             let before = "the connection was lost before";
-            return Err(DatabaseError::unavailable(before.to_owned()));
+            return Err(DatabaseError::unavailable(before));
         }
         if std::mem::take(&mut self.awaits_rollback) {
             let answer = self.wire.next_packet().await.map(drop);
@@ -377,7 +377,7 @@ impl Session for Connection {
     fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
         if self.is_lost {
             let before = "the connection was lost before";
-            return Err(DatabaseError::unavailable(before.to_owned()));
+            return Err(DatabaseError::unavailable(before));
         }
         if self.is_open || self.started.is_some() {
             return Err(DatabaseError::failed(

@@ -258,9 +258,7 @@ impl Connection {
 
     pub(super) fn not_lost(&self) -> Result<(), DatabaseError> {
         if self.is_lost {
-            return Err(DatabaseError::unavailable(
-                "the connection was lost before".to_owned(),
-            ));
+            return Err(DatabaseError::unavailable("the connection was lost before"));
         }
         Ok(())
     }
