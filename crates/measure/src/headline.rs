@@ -188,7 +188,8 @@ pub fn notes(result: &RunResult) -> Vec<String> {
         times => notes.push(format!("interrupted {times} times and resumed")),
     }
     let is_judged = result.kind == RunKind::Run && result.has_measured_phase();
-    if is_judged && result.duration_s < SIGN_OFF_S {
+    // The orders that begin and end a phase take some milliseconds.
+    if is_judged && result.duration_s.round() < SIGN_OFF_S {
         notes.push("too short to sign off storage (2 h)".to_owned());
     }
     notes
@@ -343,6 +344,7 @@ mod tests {
             end.to_owned()
         };
         assert_eq!(end(&|_| ()), ".", "2 h are enough");
+        assert_eq!(end(&|one| one.duration_s = 7_199.98), ".", "to the second");
         assert_eq!(end(&|one| one.duration_s = 7_199.0), format!("; {short}."));
         assert_eq!(
             end(&|one| {

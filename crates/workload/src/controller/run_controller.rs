@@ -10,7 +10,7 @@ mod progress;
 mod reporting;
 mod tests_reports;
 
-use super::link::{Inbox, Orders, ShardMessage, Stage};
+use super::link::{Inbox, Orders, POLL_NS, ShardMessage, Stage};
 use super::listener::RunListener;
 use super::load::Loop;
 use super::load_control::LoadControl;
@@ -35,6 +35,9 @@ use std::time::Duration;
 /// The longest tick: the live line changes once a second.
 const LONGEST_TICK_NS: u64 = 1_000_000_000;
 
+/// How long an order is under way as a rule: until the shard's next poll, and the run controller's.
+const ORDER_TAKES_NS: u64 = 2 * POLL_NS;
+
 /// An activity shorter than this is not reported.
 const SHORTEST_ACTIVITY_NS: u64 = 1_000_000_000;
 
@@ -53,6 +56,9 @@ pub struct RunController {
     /// The stages that follow.
     next_stages: VecDeque<Stage>,
     stage_begun_ns: u64,
+    /// How much later than usual the last shard has begun to measure; the measured phase ends so much
+    /// later.
+    measuring_late_ns: u64,
     done: usize,
     has_ended: Vec<bool>,
     progress: Vec<u64>,
@@ -110,6 +116,7 @@ impl RunController {
             stage: Stage::Build,
             next_stages: stages(&plan),
             stage_begun_ns: 0,
+            measuring_late_ns: 0,
             done: 0,
             has_ended: vec![false; shards],
             progress: vec![0; shards],
@@ -202,6 +209,10 @@ impl RunController {
             }
             ShardMessage::Done(stage) if stage == self.stage => self.done += 1,
             ShardMessage::Done(_) => {}
+            ShardMessage::MeasuringBegun => {
+                let taken_ns = now_ns - self.stage_begun_ns;
+                self.measuring_late_ns = taken_ns.saturating_sub(ORDER_TAKES_NS);
+            }
             ShardMessage::ToHandle(bytes) => self.enter_total(shard, bytes, now_ns, listener),
             ShardMessage::Progress(bytes) => self.enter_progress(shard, bytes, listener),
             ShardMessage::OnStep(text) => self.doing = Some((text, now_ns)),
@@ -298,7 +309,7 @@ impl RunController {
         let is_over = match self.stage {
             Stage::WarmUp => self.is_warm,
             Stage::Tune => self.is_tuned,
-            Stage::Measure => elapsed >= plan.measured_length(),
+            Stage::Measure => elapsed.0 >= plan.measured_length().0 + self.measuring_late_ns,
             Stage::End => false,
             Stage::Restore
             | Stage::Build
