@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use config::ByteSize;
 use mail::profile::MailProfile;
+use runtime::host::{FileLock, LockKind};
 use tempfile::TempDir;
 use workload::Profile;
 
 use crate::claim::Step;
+use crate::marker::{LOCK_ATTEMPTS, LOCK_PAUSE};
 use crate::testing::{Mount, disk, exit_status, make_file};
 use crate::{Claim, Layout, Request, survey};
 use workload::Refusal;
@@ -270,6 +272,27 @@ fn of_two_that_looked_at_an_empty_target_one_takes_it() {
     assert!(setup.path("target/mail-001").join(DATABASE).exists());
     assert!(claim.release().unwrap().is_empty());
     assert_eq!(fs::read_dir(setup.path("target")).unwrap().count(), 0);
+}
+
+/// A marker without text and lock: another run has made it a moment ago.
+#[test]
+fn a_target_that_is_being_taken_is_refused_as_in_use() {
+    let setup = Setup::new();
+    let marker = fs::File::create(setup.path("target/proofload.json")).unwrap();
+    let file = marker.try_clone().unwrap();
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(LOCK_PAUSE * 3);
+        let mut attempts = (0..LOCK_ATTEMPTS).map(|_| {
+            std::thread::sleep(LOCK_PAUSE / 7);
+            FileLock::take(file.try_clone().unwrap().into(), LockKind::Exclusive)
+        });
+        attempts.find_map(Result::ok).expect("a lock")
+    });
+    assert_names_this_process(&refusal(setup.survey_of("target", false), 3));
+    drop(other.join());
+    // A file of somebody else stays what it was.
+    let said = refusal(setup.survey_of("target", false), 3);
+    assert!(said.contains("it holds 'proofload.json'"), "{said}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use runtime::host::{DirectoryHandle, FileIdentity, FileLock, Holder};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use crate::marker::{MARKER_NAME, Marker};
+use crate::marker::{LOCK_ATTEMPTS, LOCK_PAUSE, MARKER_NAME, Marker};
 use crate::under_way::Wait;
 use crate::{Request, Target, in_use, memory, shell, target};
 use workload::Refusal;
@@ -32,8 +32,7 @@ pub fn check(
 ) -> Result<Option<FileLock>, Refusal> {
     check_writable(target, handle)?;
     refuse_inside(target)?;
-    let locked = Marker::lock(handle).map_err(|error| in_use::refusal(&target.given, &error))?;
-    let found = entries(target, handle)?;
+    let (found, locked) = find_marker(target, handle)?;
     if request.reuse {
         let (marker, lock) = locked.ok_or_else(|| nothing_kept(target))?;
         check_reuse(target, &found, &marker, request, names)?;
@@ -50,6 +49,26 @@ pub fn check(
     }
     refuse_foreign(target, &found)?;
     Ok(None)
+}
+
+/// What a directory holds, and its marker under its lock. One that another run has just made is waited for:
+/// it has no text and no lock yet.
+fn find_marker(
+    target: &Target,
+    handle: &DirectoryHandle,
+) -> Result<(Vec<String>, Option<(Marker, FileLock)>), Refusal> {
+    let mut attempts = 1;
+    loop {
+        let found = entries(target, handle)?;
+        let locked =
+            Marker::lock(handle).map_err(|error| in_use::refusal(&target.given, &error))?;
+        let is_there = found.iter().any(|name| name == MARKER_NAME);
+        if locked.is_some() || !is_there || attempts == LOCK_ATTEMPTS {
+            return Ok((found, locked));
+        }
+        attempts += 1;
+        std::thread::sleep(LOCK_PAUSE);
+    }
 }
 
 /// Refuses a directory that holds something.
