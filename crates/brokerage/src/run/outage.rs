@@ -1,5 +1,7 @@
 //! Downtime of the server.
 
+use std::ops::Range;
+
 use measure::result::{OutageCause, OutageResult};
 
 use crate::error::DatabaseError;
@@ -12,21 +14,34 @@ const SAME_EVENT_NS: u64 = 1_000_000_000;
 /// session that is refused while others are served is an outage, too.
 #[derive(Debug, Default)]
 pub struct Outages {
-    ended: Vec<OutageResult>,
+    /// Those that have ended, each with its end.
+    ended: Vec<(Outage, u64)>,
     /// The current one.
-    open: Option<OpenOutage>,
+    open: Option<Outage>,
     /// Sessions that wait to be served again.
     waiting: usize,
+    /// The measured phase; without an end while it goes on.
+    measured_ns: Range<u64>,
 }
 
 #[derive(Debug, Clone)]
-struct OpenOutage {
+struct Outage {
     started_ns: u64,
     cause: OutageCause,
     reason: String,
 }
 
 impl Outages {
+    /// The measured phase begins.
+    pub fn begin_measuring(&mut self, now_ns: u64) {
+        self.measured_ns = now_ns..u64::MAX;
+    }
+
+    /// The load has ended, and with it the measured phase if there was one.
+    pub fn end_measuring(&mut self, now_ns: u64) {
+        self.measured_ns.end = self.measured_ns.end.min(now_ns);
+    }
+
     /// A session was refused or lost by this error. True if it is the first: an outage begins.
     pub fn down(&mut self, now_ns: u64, error: &DatabaseError) -> bool {
         self.waiting += 1;
@@ -42,7 +57,7 @@ impl Outages {
             }
             return false;
         }
-        self.open = Some(OpenOutage {
+        self.open = Some(Outage {
             started_ns: now_ns,
             cause,
             reason: error.to_string(),
@@ -50,16 +65,16 @@ impl Outages {
         true
     }
 
-    /// A session is served again, or stopped waiting. Returns the length of the outage if it was
-    /// the last of them.
+    /// A session is served again, or stopped waiting. Returns the length of the outage in seconds if
+    /// it was the last of them.
     pub fn up(&mut self, now_ns: u64) -> Option<f64> {
         self.waiting = self.waiting.saturating_sub(1);
         if self.waiting > 0 {
             return None;
         }
-        let outage = self.open.take()?.until(now_ns);
-        let length_s = outage.length_s;
-        self.ended.push(outage);
+        let outage = self.open.take()?;
+        let length_s = seconds(&(outage.started_ns..now_ns));
+        self.ended.push((outage, now_ns));
         Some(length_s)
     }
 
@@ -72,20 +87,27 @@ impl Outages {
     /// All outages; the current one up to now.
     #[must_use]
     pub fn all(&self, now_ns: u64) -> Vec<OutageResult> {
-        let open = self.open.clone().map(|open| open.until(now_ns));
-        self.ended.iter().cloned().chain(open).collect()
+        let open = self.open.iter().map(|outage| (outage, now_ns));
+        let ended = self.ended.iter().map(|(outage, end)| (outage, *end));
+        let result = |(outage, ended_ns): (&Outage, u64)| {
+            let down = outage.started_ns..ended_ns;
+            let measured = &self.measured_ns;
+            let both = down.start.max(measured.start)..down.end.min(measured.end);
+            OutageResult {
+                begins_s: outage.started_ns as f64 / 1e9,
+                length_s: seconds(&down),
+                measured_s: seconds(&both),
+                cause: outage.cause,
+                reason: outage.reason.clone(),
+            }
+        };
+        ended.chain(open).map(result).collect()
     }
 }
 
-impl OpenOutage {
-    fn until(self, ended_ns: u64) -> OutageResult {
-        OutageResult {
-            begins_s: self.started_ns as f64 / 1e9,
-            length_s: ended_ns.saturating_sub(self.started_ns) as f64 / 1e9,
-            cause: self.cause,
-            reason: self.reason,
-        }
-    }
+/// The length of a span that may be empty.
+fn seconds(span_ns: &Range<u64>) -> f64 {
+    span_ns.end.saturating_sub(span_ns.start) as f64 / 1e9
 }
 
 #[cfg(test)]
@@ -151,5 +173,33 @@ mod tests {
         assert_eq!(cause_of(&reset, 1, &gone("refused")), other);
         let damaged = DatabaseError::Damaged("a page".to_owned());
         assert_eq!(cause_of(&reset, 1, &damaged), other);
+    }
+
+    #[test]
+    fn of_an_outage_is_measured_what_lies_in_the_measured_phase() {
+        let second = |number: u64| number * 1_000_000_000;
+        let mut outages = Outages::default();
+        let down = |outages: &mut Outages, from: u64, until: u64| {
+            outages.down(second(from), &gone("gone"));
+            outages.up(second(until));
+        };
+        down(&mut outages, 1, 2);
+        outages.down(second(3), &gone("gone"));
+        outages.begin_measuring(second(5));
+        outages.up(second(6));
+        down(&mut outages, 8, 10);
+        outages.down(second(12), &gone("gone"));
+        let measured = |outages: &Outages| {
+            let all = outages.all(second(15));
+            all.iter().map(|one| one.measured_s).collect::<Vec<_>>()
+        };
+        assert_eq!(measured(&outages), [0.0, 1.0, 2.0, 3.0], "it goes on");
+        outages.end_measuring(second(14));
+        assert_eq!(measured(&outages), [0.0, 1.0, 2.0, 2.0]);
+
+        let mut outages = Outages::default();
+        outages.down(second(1), &gone("gone"));
+        outages.end_measuring(second(3));
+        assert_eq!(measured(&outages), [0.0], "nothing was measured");
     }
 }

@@ -264,6 +264,7 @@ impl BrokerageRun {
     fn measure(&self) {
         if let Some(context) = lock(&self.context).as_ref() {
             context.error_counts.begin();
+            lock(&context.outages).begin_measuring(self.link.now_ns());
         }
         lock(&self.volume).begin_measurement();
         if let Some(sampler) = lock(&self.sampler).as_ref() {
@@ -281,6 +282,7 @@ impl BrokerageRun {
         };
         let mut findings = lock(&self.findings);
         findings.transactions = context.error_counts.counts();
+        lock(&context.outages).end_measuring(self.link.now_ns());
         context.set_open(false);
         let mut busiest: f64 = 0.0;
         for thread in lock(&self.clients).drain(..) {

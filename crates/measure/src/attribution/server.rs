@@ -3,7 +3,6 @@
 use super::evidence::Evidence;
 use crate::display::number::{count, percent};
 use crate::result::{Check, CheckId, OutageCause, OutageResult};
-use crate::sample::Phase;
 
 /// Sessions that wait for locks, in percent, when fewer wait for storage.
 const LOCKS_PERCENT: f64 = 30.0;
@@ -41,11 +40,7 @@ fn reaches_rate_while_up(
     outages: &[OutageResult],
 ) -> Option<bool> {
     let result = evidence.result;
-    let before = result.phases.iter();
-    let before = before.take_while(|one| one.name != Phase::Measured.name());
-    let begins_s: f64 = before.map(|one| one.duration_s).sum();
-    let measured = outages.iter().filter(|one| one.begins_s >= begins_s);
-    let down_s: f64 = measured.map(|one| one.length_s).sum();
+    let down_s: f64 = outages.iter().map(|one| one.measured_s).sum();
     let up_s = result.duration_s - down_s;
     Some(up_s > 0.0 && check.value? * result.duration_s / up_s >= check.limit)
 }

@@ -241,6 +241,8 @@ pub struct OutageResult {
     pub begins_s: f64,
     /// How long it lasted.
     pub length_s: f64,
+    /// How much of it lies in the measured phase.
+    pub measured_s: f64,
     /// Why, by the codes of the server's errors.
     pub cause: OutageCause,
     /// The error of the first session, or that of a session within a second that says more of the cause.

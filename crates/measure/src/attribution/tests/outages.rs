@@ -2,7 +2,7 @@
 
 use super::{causes, check, slow};
 use crate::result::{
-    CauseId, CheckId, OutageCause, OutageResult, PhaseResult, RunResult, ServerResult, Verdict,
+    CauseId, CheckId, OutageCause, OutageResult, RunResult, ServerResult, Verdict,
 };
 
 const FAIL: (Verdict, Vec<CauseId>) = (Verdict::Fail, vec![]);
@@ -11,22 +11,17 @@ fn open() -> (Verdict, Vec<CauseId>) {
     (Verdict::Inconclusive, vec![CauseId::ServerNotAvailable])
 }
 
-/// A run of 100 s after a warm-up of 50 s, in which the server was down for 10 s by each of these causes. It
-/// missed the level of downtime alone.
+/// A measured phase of 100 s in which the server was down for 10 s by each of these causes. It missed the
+/// level of downtime alone.
 pub(super) fn down(result: &mut RunResult, why: &[OutageCause]) {
     let outage = |(number, &cause): (usize, &OutageCause)| OutageResult {
         begins_s: 60.0 + 20.0 * number as f64,
         length_s: 10.0,
+        measured_s: 10.0,
         cause,
         reason: "shut down".to_owned(),
     };
-    let phase = |(name, duration_s): (&str, f64)| PhaseResult {
-        name: name.to_owned(),
-        duration_s,
-        ..PhaseResult::default()
-    };
     result.duration_s = 100.0;
-    result.phases = [("warm-up", 50.0), ("measured", 100.0)].map(phase).to_vec();
     result.server = Some(ServerResult {
         downtime_s: 10.0 * why.len() as f64,
         outages: why.iter().enumerate().map(outage).collect(),
@@ -76,7 +71,7 @@ fn a_rate_is_in_doubt_where_it_was_reached_while_the_server_was_up() {
     // An outage of the warm-up explains nothing of it.
     let earlier = |result: &mut RunResult| {
         rate(90.0)(result);
-        result.server.as_mut().unwrap().outages[0].begins_s = 49.0;
+        result.server.as_mut().unwrap().outages[0].measured_s = 0.0;
     };
     assert_eq!(with(&[Command], earlier), FAIL);
     // Nor does any outage explain a slow transaction.
@@ -85,7 +80,7 @@ fn a_rate_is_in_doubt_where_it_was_reached_while_the_server_was_up() {
     // A rate that nothing could reach.
     let always = |result: &mut RunResult| {
         rate(90.0)(result);
-        result.server.as_mut().unwrap().outages[0].length_s = 100.0;
+        result.server.as_mut().unwrap().outages[0].measured_s = 100.0;
     };
     assert_eq!(with(&[Command], always), FAIL);
 }
