@@ -271,11 +271,18 @@ fn copies_in_mid_run(parts: [Part; 2], kind: Harm, foreign: &[Vec<u8>; 2]) {
     let mut tries = 1;
     loop {
         let ((status, found), harmed) = harmed_in_mid_run(parts, kind, foreign);
-        if found == harmed || tries == 3 {
+        // The kernel fails the next flush of a file that is written through the page cache and past it at
+        // the same moment.
+        let has_collided = found.contains("unwritable");
+        if !has_collided && (found == harmed || tries == 3) {
             assert_eq!((status, found), (Some(4), harmed), "{kind:?}, {parts:?}");
             return;
         }
-        assert!(found.is_subset(&harmed), "{kind:?}, {parts:?}: {found:?}");
+        let is_expected = found.is_subset(&harmed);
+        assert!(
+            (has_collided || is_expected) && tries < 10,
+            "{kind:?}, {parts:?}: {found:?}"
+        );
         tries += 1;
     }
 }

@@ -260,22 +260,22 @@ impl Ended {
         self
     }
 
-    /// Standard output has this text.
+    /// Standard output has this text, on one line or more.
     #[track_caller]
     pub fn prints(self, text: &str) -> Self {
         assert!(
-            self.stdout.contains(text),
+            has(&self.stdout, text),
             "'{text}' is not in:\n{}",
             self.stdout
         );
         self
     }
 
-    /// It said this on standard error.
+    /// It said this on standard error, on one line or more.
     #[track_caller]
     pub fn says(self, text: &str) -> Self {
         assert!(
-            self.stderr.contains(text),
+            has(&self.stderr, text),
             "'{text}' is not in:\n{}",
             self.stderr
         );
@@ -288,6 +288,12 @@ impl Ended {
         assert_eq!(self.stdout, "");
         self
     }
+}
+
+/// Whether a text is there, wherever its lines break: that depends on figures and on paths.
+fn has(shown: &str, text: &str) -> bool {
+    let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    shown.contains(text) || on_one_line(shown).contains(&on_one_line(text))
 }
 
 /// Copies a file or a directory with all that is in it; what has that name before is removed.
