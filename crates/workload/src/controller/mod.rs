@@ -33,6 +33,8 @@ mod service;
 pub mod shard;
 mod shard_progress;
 mod steady_load;
+#[cfg(test)]
+mod testing;
 pub mod ticks;
 mod tuner;
 pub mod zero_delay_loop;

@@ -6,6 +6,8 @@
 
 mod errors;
 mod hung;
+#[cfg(test)]
+mod measuring_tests;
 mod progress;
 mod reporting;
 mod tests_reports;

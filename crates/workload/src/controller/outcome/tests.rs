@@ -1,48 +1,11 @@
 use super::*;
-use crate::controller::coordination::Together;
-use crate::controller::load::{Loop, Pause};
-use crate::controller::plan::Tests;
-use crate::pacing::turns::Division;
-use crate::profile::{Run, Tuning};
-use crate::progress::Clients;
+use crate::controller::testing::plan;
 use config::TimeSpan;
 use measure::result::{BackedUpDatabase, TestKind};
 use measure::sample::{Collector, Phase as MeasuredPhase, Recorder};
-use measure::service_level::{Levels, OperationLevels};
 
 const SAMPLE_NS: u64 = 15_000_000_000;
 const HOUR_S: u64 = 3_600;
-
-fn plan() -> RunPlan {
-    let run = Run::default();
-    RunPlan {
-        restored_from: None,
-        warm_up: run.warm_up.on_storage(),
-        run,
-        tuning: Tuning::default(),
-        service_levels: Levels::default().with(OperationLevels::default()),
-        layout: Arc::new(Layout::new(["db1"], ["read"])),
-        shards: vec![vec![0]],
-        clients: Clients::THREADS,
-        how: Loop::Closed(Pause {
-            fixed_ns: 0,
-            factor: 0.0,
-        }),
-        operations_per_transaction: 1,
-        division: Division::default(),
-        held_transactions_per_second: None,
-        fixed_sessions: Some(1),
-        target_iops: 0.0,
-        database_bytes: 1 << 20,
-        page_bytes: 32_768,
-        reuse: false,
-        build_only: false,
-        steady_by: SteadyBy::Rate,
-        tests: Tests::default(),
-        together: Together::default(),
-        interrupted: None,
-    }
-}
 
 /// Samples with this many reads of this many ms in each, and 1 log write of 1 ms for each of them.
 fn totals(plan: &RunPlan, samples: &[(u64, u64)]) -> RunTotals {
