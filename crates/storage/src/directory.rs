@@ -32,10 +32,10 @@ pub fn check(
 ) -> Result<Option<FileLock>, Refusal> {
     check_writable(target, handle)?;
     refuse_inside(target)?;
-    let (found, locked) = find_marker(target, handle)?;
+    let found = contents(target, handle)?;
     if request.reuse {
-        let (marker, lock) = locked.ok_or_else(|| nothing_kept(target))?;
-        check_reuse(target, &found, &marker, request, names)?;
+        let (marker, lock) = found.marker.ok_or_else(|| nothing_kept(target))?;
+        check_reuse(target, &found.names, &marker, request, names)?;
         for name in names {
             // One that is not as it was made is refused when it is taken over.
             if let Ok(directory) = handle.open_directory(name) {
@@ -44,27 +44,31 @@ pub fn check(
         }
         return Ok(Some(lock));
     }
-    if let Some((marker, _lock)) = locked {
+    if let Some((marker, _lock)) = found.marker {
         return Err(kept(target, &marker));
     }
-    refuse_foreign(target, &found)?;
+    refuse_foreign(target, &found.names)?;
     Ok(None)
 }
 
-/// What a directory holds, and its marker under its lock. One that another run has just made is waited for:
-/// it has no text and no lock yet.
-fn find_marker(
-    target: &Target,
-    handle: &DirectoryHandle,
-) -> Result<(Vec<String>, Option<(Marker, FileLock)>), Refusal> {
+/// What a directory holds.
+struct Contents {
+    names: Vec<String>,
+    /// Its marker, under its lock.
+    marker: Option<(Marker, FileLock)>,
+}
+
+/// Lists a directory and locks its marker. One that another run has just made is waited for: it has no text
+/// and no lock yet.
+fn contents(target: &Target, handle: &DirectoryHandle) -> Result<Contents, Refusal> {
     let mut attempts = 1;
     loop {
-        let found = entries(target, handle)?;
-        let locked =
-            Marker::lock(handle).map_err(|error| in_use::refusal(&target.given, &error))?;
-        let is_there = found.iter().any(|name| name == MARKER_NAME);
-        if locked.is_some() || !is_there || attempts == LOCK_ATTEMPTS {
-            return Ok((found, locked));
+        let names = entries(target, handle)?;
+        let marker = Marker::lock(handle);
+        let marker = marker.map_err(|error| in_use::refusal(&target.given, &error))?;
+        let is_there = names.iter().any(|name| name == MARKER_NAME);
+        if marker.is_some() || !is_there || attempts == LOCK_ATTEMPTS {
+            return Ok(Contents { names, marker });
         }
         attempts += 1;
         std::thread::sleep(LOCK_PAUSE);
