@@ -215,6 +215,9 @@ fn a_passive_copy_whose_database_is_gone_is_activated() {
     fs::remove_dir_all(here.path("target")).expect("the end of the storage");
     let again = SMALL.replace("--on target --out out", "--on copies --out again --reuse");
     let again = format!("{again} {WIDE} --allow-cached");
+    here.proofload("edb recover copies/mail-001/mail-001.edb")
+        .exits(3)
+        .says("--reuse --on DIRECTORY' activates it");
     here.proofload(&format!("{again} --dry-run"))
         .exits(0)
         .prints("a passive copy, will be activated with the log that was shipped");

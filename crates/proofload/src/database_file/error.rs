@@ -103,6 +103,9 @@ pub enum DatabaseFileError {
     /// The log could not be applied.
     #[error("{}", sentence(.0))]
     Recovery(EngineError),
+    /// The log of a passive copy could not be applied: it may end with the last file that was shipped.
+    #[error("{}", sentence(.0))]
+    PassiveCopy(EngineError),
 }
 
 impl From<CheckError> for DatabaseFileError {

@@ -7,6 +7,7 @@ use config::ByteSize;
 use edb::format::database_header::{DatabaseState, Writer};
 use edb::settings::{Engine, Maintenance, TornPages};
 use edb::{Database, EngineSettings, RecoveryReport};
+use mail::state_file::{self, STATE_FILE};
 use runtime::HostDirectory;
 use runtime::host::{DirectoryHandle, LockKind};
 use runtime::trace::NoObserver;
@@ -69,13 +70,28 @@ pub fn recover(
         }
         DatabaseState::Dirty => {
             let log = log.ok_or_else(|| DatabaseFileError::NoLog(path.to_owned()))?;
-            Some(database.apply(log, settings(header.page_size_bytes))?)
+            let applied = database.apply(log, settings(header.page_size_bytes));
+            Some(applied.map_err(|error| match error {
+                DatabaseFileError::Recovery(error) if is_passive_copy(path) => {
+                    DatabaseFileError::PassiveCopy(error)
+                }
+                error => error,
+            })?)
         }
     };
     Ok(Recovery {
         path: path.to_owned(),
         applied,
     })
+}
+
+/// Whether the database was seeded as a passive copy and not opened since.
+fn is_passive_copy(path: &Path) -> bool {
+    let state = std::fs::read(directory_of(path).join(STATE_FILE));
+    let state = state
+        .ok()
+        .and_then(|text| state_file::DatabaseState::parse(&text));
+    state.is_some_and(|state| state.is_passive_copy)
 }
 
 /// Waits for what a killed run has under way on the files of a directory.

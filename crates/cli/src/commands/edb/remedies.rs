@@ -70,6 +70,11 @@ pub(super) fn refusal(error: DatabaseFileError) -> CommandError {
             CommandError::environment(message, "Name the directory of its log files with --log.")
         }
         Failed::Recovery(error) => not_recovered(message, &error),
+        Failed::PassiveCopy(_) => CommandError::environment(
+            message,
+            "It is a passive copy, whose log may end with the last file that was shipped: \
+             'proofload run WORKLOAD --reuse --on DIRECTORY' activates it.",
+        ),
     }
 }
 
