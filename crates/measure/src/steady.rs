@@ -87,8 +87,8 @@ impl SteadyRule {
     pub fn sentence(&self) -> String {
         format!(
             "SNIA PTS rule over {} equal rounds of the measured phase: the highest and the lowest \
-             round lie within {:.0} % of the mean, and the best straight line rises or falls by \
-             {:.0} % of the mean at most.",
+             round differ by at most {:.0} % of the mean, and the best straight line rises or falls \
+             by at most {:.0} % of the mean.",
             self.fewest_samples(),
             100.0 * self.range_fraction,
             100.0 * self.slope_fraction,
@@ -223,8 +223,8 @@ mod tests {
         assert!((state.slope_fraction - 4.0 * 1.35 / 7.1).abs() < 1e-12);
         assert!(
             state.rule.contains("over 5 equal rounds")
-                && state.rule.contains("within 20 %")
-                && state.rule.contains("by 10 % of the mean"),
+                && state.rule.contains("differ by at most 20 % of the mean")
+                && state.rule.contains("by at most 10 % of the mean"),
             "{}",
             state.rule
         );

@@ -311,7 +311,7 @@ fn too_few_requests(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
 fn not_steady(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
     let state = evidence.missed_steady_state()?;
     Some(format!(
-        "the measured phase was not steady, {} has a range of {} % and a slope of {} % of the mean.",
+        "the measured phase was not steady: {} has a range of {} % and a slope of {} % of the mean.",
         state.variable,
         percent(state.range_fraction),
         percent(state.slope_fraction)

@@ -306,10 +306,15 @@ fn why_not_steady(result: &RunResult) -> &'static str {
     let mut events = result.events.iter();
     let is_disturbed = !result.causes.is_empty() || host::busy(result).is_some();
     match result.kind {
-        _ if events.any(|event| event.planned) => {
-            "Failures were asked for in this prediction, so no steady state is to be expected: judge it \
-             without one (`--set run.steady_state.required=false`)."
-        }
+        _ if events.any(|event| event.planned) => match is_required(result) {
+            true => {
+                "Failures were asked for in this prediction, so no steady state is to be expected: judge it \
+                 without one (`--set run.steady_state.required=false`)."
+            }
+            false => {
+                "Failures were asked for in this prediction, so no steady state is to be expected."
+            }
+        },
         RunKind::Prediction => {
             "Usual causes are a load that the array does not keep up with, cache fill and tier \
              migration. Predict a longer time (--duration), or less load."
@@ -322,6 +327,11 @@ fn why_not_steady(result: &RunResult) -> &'static str {
     }
 }
 
+fn is_required(result: &RunResult) -> bool {
+    let required = result.workload.settings.get("run.steady_state.required");
+    required.and_then(serde_json::Value::as_bool) != Some(false)
+}
+
 /// Too short to judge.
 pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
     let samples = &result.samples;
@@ -330,9 +340,12 @@ pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
     (short && is_run && result.has_measured_phase()).then(|| {
         Advice::new(
             AdviceId::SHORT_RUN,
-            "The run is short",
+            match result.kind {
+                RunKind::Trace => "The trace is short",
+                _ => "The run is short",
+            },
             format!(
-                "{} taken. {}",
+                "{} taken.{}",
                 match samples.count {
                     0 => "No full sample was".to_string(),
                     1 => "One sample was".to_string(),
@@ -340,10 +353,13 @@ pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
                 },
                 match result.kind {
                     RunKind::Run => {
-                        "To sign off storage, run at least 2 hours, and 24 hours to include cache \
+                        " To sign off storage, run at least 2 hours, and 24 hours to include cache \
                          fill, SSD garbage collection and nightly jobs."
                     }
-                    _ => "A longer time (--duration) gives narrower confidence intervals.",
+                    RunKind::Prediction => {
+                        " A longer time (--duration) gives narrower confidence intervals."
+                    }
+                    RunKind::Trace => "",
                 }
             ),
         )

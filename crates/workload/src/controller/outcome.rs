@@ -17,6 +17,7 @@ use measure::result::{
 };
 use measure::sample::{Layout, RunTotals, Sample};
 use measure::service_level::{Judgement, Measured, add_checks, checks_of_tests, evaluate, judge};
+use measure::steady::SteadyRule;
 use measure::units::sentence;
 use std::sync::Arc;
 
@@ -61,8 +62,8 @@ impl Account {
         }
     }
 
-    /// Takes over what a run that was interrupted had come to know, so that it can go on.
-    pub fn go_on(&mut self, run: &InterruptedRun) {
+    /// Takes over what a run that was interrupted had come to know, so that it can go on by the same rule.
+    pub fn go_on(&mut self, run: &InterruptedRun, rule: &SteadyRule) {
         let earlier = &run.result;
         self.was_loaded = true;
         self.spans.go_on(run);
@@ -71,7 +72,8 @@ impl Account {
         self.notes.clone_from(&earlier.notes);
         // These are made again.
         let before = earlier.interruptions.iter().map(interruption);
-        let before = before.chain(earlier.steady_state.iter().map(not_steady));
+        let steady = earlier.steady_state.iter();
+        let before = before.chain(steady.map(|state| not_steady(state, rule)));
         let verification = earlier.verification.iter();
         let before = before.chain(verification.map(|one| one.not_verified.clone()));
         let before: Vec<String> = before.collect();
@@ -347,7 +349,7 @@ impl Account {
         let interval_s = plan.run.sample_interval().as_seconds();
         let steady = match plan.steady_by {
             SteadyBy::Rate => {
-                let variable = "database reads and writes per second";
+                let variable = "the rate of database reads and writes in IOPS";
                 rule.judge(variable, totals.iops_by_sample(), interval_s)
             }
             SteadyBy::ReadLatency => {
@@ -388,18 +390,23 @@ impl Account {
             result.mark_unfinished();
         }
         if steady.steady == Some(false) && !rule.required {
-            result.warnings.push(not_steady(&steady));
+            result.warnings.push(not_steady(&steady, &rule));
         }
         result.steady_state = result.has_measured_phase().then_some(steady);
         result
     }
 }
 
-fn not_steady(steady: &SteadyState) -> String {
+fn not_steady(steady: &SteadyState, rule: &SteadyRule) -> String {
     format!(
-        "The run was not steady: {} has a range of {} % over five rounds.",
+        "The run was not steady: over {} rounds {} has a range of {} % ({} % allowed) and a slope of {} % ({} % \
+         allowed) of its mean.",
+        rule.fewest_samples(),
         steady.variable,
-        percent(steady.range_fraction)
+        percent(steady.range_fraction),
+        percent(rule.range_fraction),
+        percent(steady.slope_fraction),
+        percent(rule.slope_fraction),
     )
 }
 

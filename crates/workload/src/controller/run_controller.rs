@@ -104,7 +104,7 @@ impl RunController {
         let mut account = Account::new(base, Arc::clone(&plan.layout));
         let collector = match &plan.interrupted {
             Some(run) => {
-                account.go_on(run);
+                account.go_on(run, &plan.run.steady_state.rule());
                 collector.resuming(run.totals.clone(), run.samples)
             }
             None => collector,
