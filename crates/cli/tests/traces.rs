@@ -222,7 +222,7 @@ fn a_trace_goes_to_the_volumes_of_an_array() {
     let sized = "--set array.volumes.database_size_gb=200";
     here.proofload(&format!("predict a.csv --array msa2050 --dry-run {sized}"))
         .exits(0)
-        .prints("6 requests, 3 reads, 1 writes, 2 others")
+        .prints("6 requests, 3 reads, 1 write, 2 others")
         .prints("x: 3 requests, reaching 185 GiB, on volume x of 186 GiB in a")
         .prints("in b");
     here.proofload("predict a.csv --array msa2050 --quiet --out out")

@@ -19,6 +19,7 @@ use edb::database::DatabaseCopy;
 use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, VERSIONS_ENDING};
 use edb::{Database, EngineSettings, RecoveryReport};
 use measure::sample::Recorder;
+use measure::units;
 use opening::{activate, damage_since_close, recovered};
 use replication::Passive;
 use runtime::{Directory, File, Handle, IoObserver};
@@ -223,7 +224,8 @@ impl<D: Directory> EdbHost<D> {
         Ok(format!(
             "The page versions of {file} were not stored ({reason}); all {} pages were read in {:.1} \
              s to know them. A write lost before that cannot be seen",
-            rebuilt.pages, rebuilt.seconds
+            units::count_of(rebuilt.pages),
+            rebuilt.seconds
         ))
     }
 

@@ -151,8 +151,8 @@ impl Profile for MailProfile {
             if size.bytes() < least {
                 return Err(Refusal::usage(
                     format!(
-                        "--target-size {size} is too small for {databases} databases of \
-                         {LEAST_DATABASE} or more each."
+                        "--target-size {size} is too small for {} of {LEAST_DATABASE} or more each.",
+                        units::count(databases.into(), "database")
                     ),
                     format!("Give --target-size {} or more.", ByteSize(least)),
                 ));

@@ -7,6 +7,7 @@ use measure::display::number::{bytes, count, duration, figure, latency, quantity
 use measure::display::{Cell, Column, Table, Tone};
 use measure::metric::{IoMetric, Unit};
 use measure::result::{AcknowledgedWork, RunResult, ServerResult, TransactionCounts};
+use measure::units;
 use serde_json::Value;
 
 /// How each kind of transaction did, with its share of the mix.
@@ -272,11 +273,14 @@ fn what(server: &ServerResult) -> String {
 
 /// The data that were built: `1,000 customers, 18 trading days, 944 MiB`.
 pub(crate) fn data(server: &ServerResult) -> String {
-    let scale = |name| count(server.scale.get(name).and_then(Value::as_u64).unwrap_or(0));
+    let scale = |name, noun| {
+        let number = server.scale.get(name).and_then(Value::as_u64).unwrap_or(0);
+        units::count(number, noun)
+    };
     format!(
-        "{} customers, {} trading days, {}",
-        scale(CUSTOMERS),
-        scale(TRADE_DAYS),
+        "{}, {}, {}",
+        scale(CUSTOMERS, "customer"),
+        scale(TRADE_DAYS, "trading day"),
         bytes(server.size_begin_bytes as f64)
     )
 }

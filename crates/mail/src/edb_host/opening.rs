@@ -3,6 +3,7 @@
 use crate::state_file::{Condition, DatabaseState};
 use edb::integrity::{FileClass, FileFinding, FilePart};
 use edb::{Damage, RecoveryReport, passive};
+use measure::units;
 use runtime::Directory;
 use workload::failure::Failure;
 
@@ -65,8 +66,9 @@ pub(super) fn recovered(file: &str, recovery: &RecoveryReport) -> String {
 
 fn recovered_by_log(file: &str, recovery: &RecoveryReport) -> String {
     format!(
-        "{file} had not been closed properly; it was recovered in {:.1} s: {} log records redone, \
-         {} unfinished transactions undone",
-        recovery.seconds, recovery.records, recovery.undone_transactions
+        "{file} had not been closed properly; it was recovered in {:.1} s: {} redone, {} undone",
+        recovery.seconds,
+        units::count(recovery.records, "log record"),
+        units::count(recovery.undone_transactions, "unfinished transaction"),
     )
 }

@@ -213,10 +213,10 @@ fn foreign_traffic(place: &PlaceReport, examination: &Examination) -> Option<Fin
         FindingId::ForeignIo,
         Severity::Distorts,
         format!(
-            "Others use {}: {:.0} IOPS, {:.1} MB/s while nothing was tested.",
+            "Others use {}: {:.0} IOPS, {:.1} MiB/s while nothing was tested.",
             busiest.device,
             busiest.iops,
-            busiest.bytes_per_second / 1e6
+            busiest.bytes_per_second / 1_048_576.0
         ),
         "Find them with 'iotop' or 'pidstat -d', and stop them for the test.",
     ))

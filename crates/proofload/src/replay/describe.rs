@@ -10,14 +10,14 @@ pub fn describe(scenario: &Scenario, plan: &Plan) -> String {
     let survey = &plan.survey;
     let others = survey.requests - survey.reads - survey.writes;
     let mut text = format!(
-        "{}: a trace in the format {}: {}, {} reads, {} writes, {} others, {} with a \
+        "{}: a trace in the format {}: {}, {}, {}, {}, {} with a \
          measured response time\n{}\n",
         scenario.workload,
         plan.format.name(),
         units::count(survey.requests, "request"),
-        units::count_of(survey.reads),
-        units::count_of(survey.writes),
-        units::count_of(others),
+        units::count(survey.reads, "read"),
+        units::count(survey.writes, "write"),
+        units::count(others, "other"),
         units::count_of(survey.measured),
         plan.planned.settings.title,
     );

@@ -81,7 +81,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// A reader at the begin of the trace.
+    /// A reader at the start of the trace.
     pub fn reader(&self) -> Result<TraceReader<TraceFile>, Error> {
         reader_of(&self.files, &self.path, self.format, &self.settings)
     }
