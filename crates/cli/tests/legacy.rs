@@ -104,7 +104,7 @@ fn what_the_old_command_line_does_not_allow_exits_2() {
         .says("-z %    commits that do not wait for the log");
     legacy(&here, "", "-a -t 2 -n 0")
         .exits(2)
-        .says("finds no databases");
+        .says("find no databases");
     legacy(&here, "--log-on ../log", "-a -t 2 -l ../log")
         .exits(2)
         .says("both name a directory");

@@ -61,7 +61,7 @@ fn what_was_typed_wrong_exits_2() {
         .says("115 percent");
     run("--on target --reuse")
         .exits(2)
-        .says("finds no databases");
+        .says("find no databases");
     run("--on target --out target/results")
         .exits(2)
         .says("inside the target");

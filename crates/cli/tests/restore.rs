@@ -170,7 +170,7 @@ fn copies_that_are_not_complete_are_refused_and_nothing_is_changed() {
     here.directory("foreign");
     here.file("foreign/file", "of somebody else");
     let foreign = line.replace("--on target", "--on foreign");
-    refused(&foreign, 2, "finds no databases of Proofload");
+    refused(&foreign, 2, "find no databases of Proofload");
     assert!(here.path("foreign/file").exists());
 }
 

@@ -113,7 +113,8 @@ settings! {
         pub database_writes: WritePolicy = WritePolicy::WriteThrough,
             source "Microsoft's published ESE source opens its files for write-through.";
         /// What guards pages against torn writes: "detect" finds them by their checksum,
-        /// "log-images" can restore them and writes more log.
+        /// "log-images" can restore them and writes more log. A prediction models no page images: its figures are
+        /// the same with either.
         pub torn_pages: TornPages = TornPages::Detect,
             source "ESE has no double-write buffer.";
     }

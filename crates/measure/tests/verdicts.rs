@@ -221,7 +221,7 @@ fn kinds_of_operations_have_levels_of_their_own() {
     let rules: Vec<&str> = operations.map(|check| check.rule.as_str()).collect();
     assert_eq!(
         rules[1],
-        "90 % of the sell transactions of the measured phase take at most this long, from begin \
+        "90 % of the sell transactions of the measured phase take at most this long, from start \
          to commit. Allowed: 49 ms."
     );
     assert_eq!(

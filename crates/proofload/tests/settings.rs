@@ -63,7 +63,7 @@ const FIND: &[&str] = &[
 
 const LENIENT: &[&str] = &["service_levels.lenient_above=1s"];
 
-/// Settings of mail that show under a load of their own only, by the begin of their paths.
+/// Settings of mail that show under a load of their own only, by the start of their paths.
 const MAIL_LOADS: [(&str, &[&str]); 10] = [
     ("mail.threads_per_database", TUNING),
     (

@@ -50,8 +50,8 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), Refusal> {
     match (signature::contents(&first, &last), is_ours) {
         (_, true) if reuse => Ok(()),
         _ if reuse => Err(Refusal::usage(
-            format!("--reuse finds no databases of Proofload on {shown}."),
-            "Build some first with --keep or --build-only, or omit --reuse.",
+            format!("--reuse and --restore find no databases of Proofload on {shown}."),
+            "Build some first with --keep or --build-only, or omit the option.",
         )),
         (None, _) => Ok(()),
         (Some(contents), is_ours) => Err(filled(target, contents, is_ours)),

@@ -107,10 +107,10 @@ pub fn refuse_filled(target: &Target, handle: &DirectoryHandle) -> Result<(), Re
 fn nothing_kept(target: &Target) -> Refusal {
     Refusal::usage(
         format!(
-            "--reuse finds no databases of Proofload in {}.",
+            "--reuse and --restore find no databases of Proofload in {}.",
             target.given.display()
         ),
-        "Build some first with --keep or --build-only, or omit --reuse.",
+        "Build some first with --keep or --build-only, or omit the option.",
     )
 }
 

@@ -318,7 +318,7 @@ fn kept_databases_are_run_on_only_with_reuse_and_only_as_they_are() {
     let root = temporary();
     let mut request = on(&[root.path()]);
     request.reuse = true;
-    assert!(request.refusal(2).contains("finds no databases"));
+    assert!(request.refusal(2).contains("find no databases"));
     request.reuse = false;
     let layout = request.survey().unwrap();
     drop(Claim::make(layout, "exchange-2013", &small(), false).unwrap());

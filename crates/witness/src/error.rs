@@ -41,7 +41,7 @@ pub enum WitnessError {
         error: io::Error,
     },
     /// The connection was lost or stayed silent.
-    #[error("the connection to the witness was lost: {0}")]
+    #[error("the connection was lost: {0}")]
     Connection(#[from] io::Error),
     /// The other side does not know the secret.
     #[error("the witness has another secret")]

@@ -53,7 +53,7 @@ settings! {
     /// Something that is to break or to be repaired. Events may stand in the description of the
     /// array or in the profile of the workload.
     pub struct EventKeys {
-        /// When, from the begin of the measured phase; for a trace, of the trace.
+        /// When, from the beginning of the measured phase; for a trace, of the trace.
         pub at: TimeSpan, as within(TimeSpan(0)..=LATEST);
         /// What breaks or is repaired.
         pub what: EventName;
@@ -128,8 +128,8 @@ settings! {
         pub ssd_use: SsdUse = SsdUse::None;
         /// Name of the SSDs.
         pub ssd_disk: Option<String>;
-        /// SSDs of each pool. 0 given with `--set` turns `ssd_use` off, so that a series can begin
-        /// without SSDs.
+        /// SSDs of each pool; without `ssd_use` there are none, whatever their number. 0 given with `--set` turns
+        /// `ssd_use` off, so that a series can begin without SSDs.
         pub ssd_count: u16 = 0;
         /// Their level; by default for a read cache `linear` (one) or `raid0`, for a tier `raid1`
         /// (two), `raid10` (an even number), `raid5`; one SSD is `linear` and has no protection.

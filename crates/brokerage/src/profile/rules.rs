@@ -38,7 +38,7 @@ pub(super) fn broken(profile: &BrokerageProfile) -> Vec<Rule> {
             paths: &["run.io_driver"],
             message: "the requests of a database server are its own, whatever the I/O driver here"
                 .to_owned(),
-            help: "leave it away, or see the server's own settings, such as io_method".to_owned(),
+            help: "omit it, or see the server's own settings, such as io_method".to_owned(),
         });
     }
     broken

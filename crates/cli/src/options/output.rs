@@ -9,7 +9,8 @@ use proofload::Output;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct OutputOptions {
-    /// Directory for the results [default: proofload-runs/<name>-<UTC time>].
+    /// Directory for the results [default: proofload-runs/<name>-<UTC time>, in the home directory where
+    /// the current one is a target].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print the result as JSON on standard output, and nothing else.

@@ -66,7 +66,7 @@ pub struct PredictOptions {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
 
-    /// Check everything and print what would be modelled; run and write nothing.
+    /// Check the settings and print what would be modelled; run and write nothing.
     #[arg(long, conflicts_with = "json", help_heading = "What if")]
     pub dry_run: bool,
     /// Of a trace: write one row of each request with its response time; '-' is standard output.

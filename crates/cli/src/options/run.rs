@@ -136,7 +136,7 @@ pub struct RunOptions {
     /// service_levels.allowed_errors.
     #[arg(long, help_heading = "Verdict")]
     pub continue_on_errors: bool,
-    /// Check everything and print what would be built; write nothing.
+    /// Check the settings, the targets and their free space, and print what would be built; write nothing.
     #[arg(long, conflicts_with = "json", help_heading = "Where")]
     pub dry_run: bool,
     /// Build the databases and keep them, without a run. Given again, it goes on with a build that was

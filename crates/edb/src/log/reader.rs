@@ -45,7 +45,7 @@ pub struct LogReader<D: Directory> {
 }
 
 impl<D: Directory> LogReader<D> {
-    /// Opens the log of that prefix to read from `from`, the begin of a record or any position
+    /// Opens the log of that prefix to read from `from`, the start of a record or any position
     /// between two; [`LogPosition::START`] means the oldest file there is. `None`: no log.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ impl<P: Payload> PageRef<P> {
     }
 
     /// Changes the page. `begin` is the oldest log position recovery needs to repeat the change
-    /// (the begin of the transaction's first record, or of the record itself); `end` is how far the
+    /// (the start of the transaction's first record, or of the record itself); `end` is how far the
     /// log must be durable before the page may be written.
     ///
     /// # Panics

@@ -187,7 +187,7 @@ impl Iterator for IntervalLogReader<'_> {
 }
 
 /// Adds up a histogram log: one entry for each tag, in the order of their first appearance, from
-/// the begin of its first interval to the end of its last one. `wanted` says by its tag whether an
+/// the start of its first interval to the end of its last one. `wanted` says by its tag whether an
 /// entry is looked at.
 ///
 /// # Errors

@@ -133,7 +133,7 @@ fn read_all(file: &OwnedFd, mut take: impl FnMut(&str)) {
 }
 
 /// A record such as `3,412,5140900,-;I/O error, dev sdb, sector 8`; lines that follow name the device
-/// for machines. `begun_us` is the begin of the run on the same clock.
+/// for machines. `begun_us` is the start of the run on the same clock.
 fn parse(record: &str, begun_us: u64) -> Option<KernelMessage> {
     let (head, rest) = record.split_once(';')?;
     let mut fields = head.split(',');

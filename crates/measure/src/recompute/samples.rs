@@ -15,7 +15,7 @@ use crate::sample::{
     DatabaseMeters, IoMeter, Layout, OperationKind, Phase, RunTotals, Sample, SampleRow, rows_of,
 };
 
-/// How far the begin of an interval, which is logged in milliseconds, may be from that of its sample.
+/// How far the start of an interval, which is logged in milliseconds, may be from that of its sample.
 const BEGIN_TOLERANCE_S: f64 = 0.0015;
 
 /// The length of a sample that had counts and no time.

@@ -35,7 +35,7 @@ pub struct GoneOnDatabase {
 pub struct RestoreResult {
     /// Where the copies lie (--restore).
     pub from: String,
-    /// From the begin of the first database to the end of the last one.
+    /// From the start of the first database to the end of the last one.
     pub duration_s: f64,
     /// One entry for each database that was restored.
     pub databases: Vec<RestoredDatabase>,

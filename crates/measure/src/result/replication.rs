@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReplicationResult {
     /// Where the copies are (--copy-to).
     pub copied_to: String,
-    /// How long seeding took, from the begin of the first copy to the end of the last one.
+    /// How long seeding took, from the start of the first copy to the end of the last one.
     pub seeding_s: f64,
     /// One entry for each database.
     pub databases: Vec<ReplicatedDatabase>,

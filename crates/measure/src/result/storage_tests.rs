@@ -48,7 +48,7 @@ pub struct BackupResult {
     pub under_load: bool,
     /// Where the copies were written (--backup-to); empty when the databases were only read.
     pub copied_to: String,
-    /// From the begin of the first database to the end of the last one.
+    /// From the start of the first database to the end of the last one.
     pub duration_s: f64,
     /// One entry for each database that was read.
     pub databases: Vec<BackedUpDatabase>,
@@ -139,7 +139,7 @@ pub struct RecoveryResult {
     pub wanted_log_files: u64,
     /// How long writing them took.
     pub written_s: f64,
-    /// From the begin of the first recovery to the end of the last one.
+    /// From the start of the first recovery to the end of the last one.
     pub duration_s: f64,
     /// One entry for each database that was recovered.
     pub databases: Vec<RecoveredDatabase>,

@@ -56,7 +56,7 @@ impl PercentileLevel {
         let service = totals.operation_service(&self.operation);
         let value = service.filter(|times| !times.is_empty());
         let rule = format!(
-            "90 % of the {} transactions of the measured phase take at most this long, from begin \
+            "90 % of the {} transactions of the measured phase take at most this long, from start \
              to commit. Allowed: {}.",
             self.operation,
             bounded(self.p90_ms, Unit::Milliseconds)

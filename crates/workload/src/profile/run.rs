@@ -191,11 +191,12 @@ settings! {
         /// Longest time for one thread count to settle.
         pub settle_limit: TimeSpan = TimeSpan::seconds(600),
             as within(TimeSpan::millis(10)..=YEAR), source SLOPE_POST;
-        /// Longest time for the whole of tuning.
+        /// Length of tuning: no step begins that would usually end later, but the last one may take longer.
         pub total_limit: TimeSpan = TimeSpan::seconds(3600),
             as within(TimeSpan::millis(10)..=YEAR), source SLOPE_POST;
         /// How near the achieved rate must come to the target rate. Tuning keeps to half of it,
-        /// so that chance does not fail the run.
+        /// so that chance does not fail the run. A search also keeps average
+        /// latencies this far below their limits.
         pub rate_margin_percent: f64 = 5.0,
             as within(0.1..=100.0),
             source "JetstressConfig.xml 2013, MarginIops; its use in tuning is unconfirmed.";

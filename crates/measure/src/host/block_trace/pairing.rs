@@ -43,7 +43,7 @@ struct Open {
     request: DeviceRequest,
 }
 
-/// Matches the begin of each request with its end; keeps what is under way.
+/// Matches the start of each request with its end; keeps what is under way.
 #[derive(Debug)]
 pub(super) struct Pairing {
     extents: Vec<DeviceExtent>,
