@@ -129,9 +129,6 @@ pub async fn follow<D: ShardTasks>(shard: Rc<D>) {
             follower.fail(failure);
         }
         shard.look_after();
-        if stage == Stage::Measure {
-            follower.report(ShardMessage::MeasuringBegun);
-        }
         if matches!(
             stage,
             Stage::Restore

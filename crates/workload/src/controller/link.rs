@@ -210,8 +210,6 @@ pub enum ShardMessage {
     Counts(Box<ShardSample>),
     /// A stage that has an end of its own is done: all but those of warm-up, tuning and measuring.
     Done(Stage),
-    /// The sessions are measured from now on.
-    MeasuringBegun,
     /// Bytes that the shard will handle in the present stage.
     ToHandle(u64),
     /// Bytes of the present stage handled so far, all databases of the shard.

@@ -37,7 +37,7 @@ use std::time::Duration;
 /// The longest tick: the live line changes once a second.
 const LONGEST_TICK_NS: u64 = 1_000_000_000;
 
-/// How long an order is under way as a rule: until the shard's next poll, and the run controller's.
+/// How long it takes at most, as a rule, until a shard follows an order: its next poll, and some time to spare.
 const ORDER_TAKES_NS: u64 = 2 * POLL_NS;
 
 /// An activity shorter than this is not reported.
@@ -58,8 +58,8 @@ pub struct RunController {
     /// The stages that follow.
     next_stages: VecDeque<Stage>,
     stage_begun_ns: u64,
-    /// How much later than usual the last shard has begun to measure; the measured phase ends so much
-    /// later.
+    /// How much later than usual the last shard has ended the phase before the measured one, which ends so
+    /// much later.
     measuring_late_ns: u64,
     done: usize,
     has_ended: Vec<bool>,
@@ -201,6 +201,11 @@ impl RunController {
             _ if self.has_ended[shard] => {}
             ShardMessage::Counts(counts) => {
                 self.hung.count(&counts, now_ns);
+                if self.stage == Stage::Measure && counts.phase != SamplePhase::Measured {
+                    let usual_ns = self.stage_begun_ns + ORDER_TAKES_NS;
+                    let late_ns = counts.ends_ns.saturating_sub(usual_ns);
+                    self.measuring_late_ns = self.measuring_late_ns.max(late_ns);
+                }
                 let tick = self.ticks.accept(&counts);
                 for sample in self.collector.accept(*counts) {
                     self.report_sample(&sample, listener);
@@ -211,10 +216,6 @@ impl RunController {
             }
             ShardMessage::Done(stage) if stage == self.stage => self.done += 1,
             ShardMessage::Done(_) => {}
-            ShardMessage::MeasuringBegun => {
-                let taken_ns = now_ns - self.stage_begun_ns;
-                self.measuring_late_ns = taken_ns.saturating_sub(ORDER_TAKES_NS);
-            }
             ShardMessage::ToHandle(bytes) => self.enter_total(shard, bytes, now_ns, listener),
             ShardMessage::Progress(bytes) => self.enter_progress(shard, bytes, listener),
             ShardMessage::OnStep(text) => self.doing = Some((text, now_ns)),

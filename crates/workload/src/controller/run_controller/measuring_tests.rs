@@ -1,6 +1,7 @@
 use super::*;
 use crate::controller::listener::NoListener;
 use crate::controller::testing::plan;
+use measure::sample::Recorder;
 
 const MS: u64 = 1_000_000;
 
@@ -10,6 +11,9 @@ fn length_ms(begun_ms: [Option<u64>; 2]) -> u64 {
     let mut plan = plan();
     plan.shards = vec![vec![0], vec![]];
     plan.run.duration = TimeSpan::seconds(10);
+    let layout = Arc::clone(&plan.layout);
+    let mut recorders =
+        [0, 1].map(|shard| Recorder::new(Arc::clone(&layout), shard, SamplePhase::WarmUp, 0));
     let orders = vec![Orders::new(1_000 * MS), Orders::new(1_000 * MS)];
     let inbox = Inbox::default();
     let mut controller = RunController::new(
@@ -25,7 +29,8 @@ fn length_ms(begun_ms: [Option<u64>; 2]) -> u64 {
     for now_ms in (0..20_000).step_by(10) {
         for (shard, begun_ms) in begun_ms.into_iter().enumerate() {
             if begun_ms == Some(now_ms) {
-                inbox.report(shard, ShardMessage::MeasuringBegun);
+                let counts = recorders[shard].begin_phase(SamplePhase::Measured, now_ms * MS);
+                inbox.report(shard, ShardMessage::Counts(Box::new(counts)));
             }
         }
         controller.step(now_ms * MS, &mut NoListener);
