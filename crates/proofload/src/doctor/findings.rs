@@ -2,6 +2,7 @@
 //!
 //! A rule is a function of the facts that gives findings. Each has an identifier that stays the same.
 
+use measure::display::number::bytes;
 use measure::host::{BlockDevice, BlockDeviceKind, Mount};
 use serde::Serialize;
 use storage::{Examination, Obstacle, ObstacleKind};
@@ -213,10 +214,10 @@ fn foreign_traffic(place: &PlaceReport, examination: &Examination) -> Option<Fin
         FindingId::ForeignIo,
         Severity::Distorts,
         format!(
-            "Others use {}: {:.0} IOPS, {:.1} MiB/s while nothing was tested.",
+            "Others use {}: {:.0} IOPS, {}/s while nothing was tested.",
             busiest.device,
             busiest.iops,
-            busiest.bytes_per_second / 1_048_576.0
+            bytes(busiest.bytes_per_second)
         ),
         "Find them with 'iotop' or 'pidstat -d', and stop them for the test.",
     ))

@@ -129,10 +129,10 @@ fn facts_of_place(place: &PlaceReport, text: &mut String) {
     }
     for traffic in &place.foreign_traffic {
         let rate = format!(
-            "{}: {} IOPS, {} MiB/s while nothing was tested",
+            "{}: {} IOPS, {}/s while nothing was tested",
             traffic.device,
             figure(traffic.iops),
-            figure(traffic.bytes_per_second / 1_048_576.0)
+            bytes(traffic.bytes_per_second)
         );
         fact("other I/O", &rate, text);
     }
