@@ -81,3 +81,22 @@ fn a_run_without_samples_claims_nothing() {
     result.samples.count = FEW_SAMPLES;
     assert!(of(&result, AdviceId::SHORT_RUN).is_none());
 }
+
+#[test]
+fn an_option_that_was_given_is_not_advised() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    result.steady_state = Some(SteadyState {
+        steady: Some(false),
+        ..SteadyState::default()
+    });
+    result.events = vec![EventResult {
+        planned: true,
+        ..EventResult::default()
+    }];
+    let text = |result: &RunResult| of(result, AdviceId::NOT_STEADY).expect("advice").text;
+    let option = "run.steady_state.required";
+    assert!(text(&result).contains(option), "{}", text(&result));
+    let settings = &mut result.workload.settings;
+    settings.insert(option.to_owned(), false.into());
+    assert!(!text(&result).contains(option), "{}", text(&result));
+}
