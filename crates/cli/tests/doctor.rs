@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Ended, Running, SMALL, Scratch, WIDE};
+use common::{Ended, LoopDevice, Running, SMALL, Scratch, WIDE};
 use serde_json::Value;
 
 fn entries(path: &Path) -> usize {
@@ -142,41 +142,15 @@ fn a_directory_that_cannot_be_written_is_not_suitable() {
     assert_eq!(findings(&report["places"][0])[0], "read-only");
 }
 
-/// A loop device over a file of this size, with direct I/O below it or not.
-struct LoopDevice(String);
-
-impl LoopDevice {
-    fn new(here: &Scratch, direct: &str) -> Option<Self> {
-        let image = here.path("image");
-        let file = fs::File::create(&image).expect("a file");
-        file.set_len(8 << 20).expect("a sparse file");
-        let image = image.to_str().expect("a path in UTF-8").to_owned();
-        let arguments = ["--find", "--show", direct, &image];
-        let output = Command::new("losetup").args(arguments).output().ok();
-        let output = output.filter(|output| output.status.success());
-        if output.is_none() {
-            test_support::skip("no loop device can be set up (needs root)");
-        }
-        Some(Self(
-            String::from_utf8(output?.stdout).ok()?.trim().to_owned(),
-        ))
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        run("losetup", &["--detach", &self.0]);
-    }
-}
-
 #[test]
 fn a_block_device_is_read_and_not_written() {
     let here = Scratch::new();
-    let Some(device) = LoopDevice::new(&here, "--direct-io=off") else {
+    let Some(device) = LoopDevice::buffered(&here.path("image"), 8 << 20) else {
+        test_support::skip("no loop device can be set up (needs root)");
         return;
     };
     let before = fs::read(here.path("image")).expect("the image");
-    let report = examined(&here, &format!("{} --watch 0", device.0), 0);
+    let report = examined(&here, &format!("{} --watch 0", device.path), 0);
     let place = &report["places"][0];
     assert_eq!(place["devices"][0]["kind"], "loop");
     assert_eq!(place["devices"][0]["is_buffered"], true);
@@ -185,14 +159,14 @@ fn a_block_device_is_read_and_not_written() {
     assert!(found.contains(&"buffered-loop".to_owned()), "{found:?}");
     assert_eq!(place["idle_reads"].as_array().map(Vec::len), Some(2));
     assert!(fs::read(here.path("image")).expect("the image") == before);
-    assert!(run("mkfs.ext4", &["-q", &device.0]));
-    let report = examined(&here, &format!("{} --watch 0", device.0), 0);
+    assert!(run("mkfs.ext4", &["-q", &device.path]));
+    let report = examined(&here, &format!("{} --watch 0", device.path), 0);
     assert!(findings(&report["places"][0]).contains(&"not-empty".to_owned()));
     let at = here.directory("mounted");
-    let Some(_mounted) = Mounted::new(&at, &[&device.0]) else {
+    let Some(_mounted) = Mounted::new(&at, &[&device.path]) else {
         return;
     };
-    let report = examined(&here, &format!("{} --watch 0", device.0), 3);
+    let report = examined(&here, &format!("{} --watch 0", device.path), 3);
     let place = &report["places"][0];
     assert_eq!(findings(place)[0], "in-use");
     assert_eq!(place["idle_reads"], Value::Array(Vec::new()));

@@ -136,7 +136,9 @@ fn storage(result: &RunResult) -> String {
         let places = places.iter().map(|place| described(result, place));
         places.collect::<Vec<_>>().join(" and ")
     };
-    match (databases.is_empty(), logs.is_empty() || logs == databases) {
+    // Their free space may have changed between the two readings.
+    let is_same = (logs.iter().map(|one| &one.path)).eq(databases.iter().map(|one| &one.path));
+    match (databases.is_empty(), logs.is_empty() || is_same) {
         (true, _) => "storage that is not known here".to_owned(),
         (false, true) => all(databases),
         (false, false) => format!("{}, logs on {}", all(databases), all(logs)),

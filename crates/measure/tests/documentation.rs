@@ -61,7 +61,10 @@ fn full_result() -> RunResult {
     result.steady_state = Some(SteadyState::default());
     result.samples.files_reach = Some(WholeBytes::default());
     result.host.counters.push(CounterSummary::default());
-    result.host.devices.push(DeviceResult::default());
+    result.host.devices.push(DeviceResult {
+        buffered_loops: vec![String::new()],
+        ..DeviceResult::default()
+    });
     result.host.kernel_messages.push(KernelMessage::default());
     result.host.health.push(HealthFigure::default());
     let steps = vec![TuningStep::default()];

@@ -10,6 +10,7 @@ use runtime::host::{FileLock, LockKind};
 
 use crate::in_use;
 use crate::kernel;
+use crate::memory;
 use crate::signature::{self, END_BYTES};
 use crate::target::{Identity, Target};
 use workload::Refusal;
@@ -36,6 +37,7 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), Refusal> {
     refuse_swap(target)?;
     refuse_built_upon(target, &sys)?;
     refuse_read_only(target, &sys)?;
+    memory::refuse_device(target)?;
     let mut file = open_alone(target)?;
     if erase && !reuse {
         return Ok(());

@@ -108,6 +108,25 @@ fn a_device_that_holds_something_is_erased_only_on_request() {
 }
 
 #[test]
+fn a_loop_device_over_memory_is_not_storage() {
+    let memory = TempDir::new_in(disk()).unwrap();
+    let Some(_mount) = Mount::tmpfs(memory.path()) else {
+        test_support::skip("no tmpfs can be mounted (needs root)");
+        return;
+    };
+    let image = memory.path().join("image");
+    File::create(&image).unwrap().set_len(DEVICE_BYTES).unwrap();
+    let device = loop_device!(&image, &[]);
+    for erase in [false, true] {
+        let said = refusal(device.path(), erase);
+        assert!(
+            said.contains("whose file is in memory (tmpfs), which is not storage"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn what_somebody_put_on_a_device_meanwhile_is_left() {
     let (_root, image) = image();
     let device = loop_device!(&image, &[]);

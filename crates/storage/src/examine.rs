@@ -155,6 +155,7 @@ fn examine_device(target: &Target, number: u64, found: &mut Examination) {
         ObstacleKind::ReadOnly,
         device::refuse_read_only(target, &sys),
     );
+    found.note(ObstacleKind::InMemory, memory::refuse_device(target));
     if !found.has(ObstacleKind::InUse) {
         found.note(ObstacleKind::NotEmpty, device::refuse_filled(target));
     }

@@ -310,11 +310,21 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// One of this size whose blocks are in the file `image`; `None` where that is not allowed.
+    /// One of this size whose blocks are in the file `image`, past the page cache; `None` where that is not
+    /// allowed.
     pub fn new(image: &Path, size_bytes: u64) -> Option<Self> {
+        Self::attached(image, size_bytes, "--direct-io=on")
+    }
+
+    /// The same through the page cache of the file.
+    pub fn buffered(image: &Path, size_bytes: u64) -> Option<Self> {
+        Self::attached(image, size_bytes, "--direct-io=off")
+    }
+
+    fn attached(image: &Path, size_bytes: u64, direct: &str) -> Option<Self> {
         let file = std::fs::File::create(image).expect("a file");
         file.set_len(size_bytes).expect("its size");
-        let path = run("losetup", &["--find", "--show", image.to_str()?])?;
+        let path = run("losetup", &["--find", "--show", direct, image.to_str()?])?;
         Some(Self { path })
     }
 }
@@ -335,7 +345,11 @@ pub struct LoopMount {
 impl LoopMount {
     /// Makes one in the file `image` and mounts it; `None` where that is not allowed.
     pub fn new(image: &Path, size_bytes: u64, at: &Path) -> Option<Self> {
-        let device = LoopDevice::new(image, size_bytes)?;
+        Self::on(LoopDevice::new(image, size_bytes)?, at)
+    }
+
+    /// The same on a device.
+    pub fn on(device: LoopDevice, at: &Path) -> Option<Self> {
         let at = at.to_owned();
         run("mkfs.ext4", &["-q", "-m", "0", &device.path])?;
         run("mount", &[&device.path, at.to_str()?])?;

@@ -10,6 +10,9 @@ const LEAST_AT_DEVICE: f64 = 0.5;
 
 const REMEDY: &str = "Use more data (--target-size), or allow it with --allow-cached.";
 
+const REMEDY_OF_LOOP: &str =
+    "Set it up with 'losetup --direct-io=on', or allow it with --allow-cached.";
+
 /// When each of the causes holds, for the documentation.
 pub(super) const CONDITIONS: &[(CauseId, &str)] = &[
     (
@@ -28,24 +31,37 @@ pub(super) const CONDITIONS: &[(CauseId, &str)] = &[
         CauseId::FewReadsAtDevice,
         "less than half of the bytes that were read came from the block device",
     ),
+    (
+        CauseId::BufferedLoop,
+        "a loop device under the databases or logs goes through the page cache of its file",
+    ),
 ];
 
 /// Enters the causes of a run that passes, and makes it inconclusive unless a cache is allowed.
 pub(super) fn attribute_success(result: &mut RunResult) {
     let evidence = Evidence::of(result);
     let seen = [
-        (CauseId::EngineCache, engine_cache(&evidence)),
-        (CauseId::HostMemory, host_memory(&evidence)),
-        (CauseId::ArrayCache, array_cache(&evidence)),
-        (CauseId::FewReadsAtDevice, few_reads_at_device(&evidence)),
+        (CauseId::EngineCache, engine_cache(&evidence), REMEDY),
+        (CauseId::HostMemory, host_memory(&evidence), REMEDY),
+        (CauseId::ArrayCache, array_cache(&evidence), REMEDY),
+        (
+            CauseId::FewReadsAtDevice,
+            few_reads_at_device(&evidence),
+            REMEDY,
+        ),
+        (
+            CauseId::BufferedLoop,
+            buffered_loop(&evidence),
+            REMEDY_OF_LOOP,
+        ),
     ];
     let causes: Vec<Cause> = seen
         .into_iter()
-        .filter_map(|(id, text)| {
+        .filter_map(|(id, text, remedy)| {
             Some(Cause {
                 id,
                 text: text?,
-                remedy: REMEDY.to_owned(),
+                remedy: remedy.to_owned(),
             })
         })
         .collect();
@@ -130,4 +146,14 @@ fn few_reads_at_device(evidence: &Evidence<'_>) -> Option<String> {
             percent(at_device / read)
         )
     })
+}
+
+/// Its writes are in memory when they end, and its reads may never reach the disk.
+fn buffered_loop(evidence: &Evidence<'_>) -> Option<String> {
+    let devices = evidence.result.host.devices.iter();
+    let mut under_test = devices.filter(|device| !device.targets.is_empty());
+    let name = under_test.find_map(|device| device.buffered_loops.first())?;
+    Some(format!(
+        "{name} is a loop device that goes through the page cache of this host."
+    ))
 }

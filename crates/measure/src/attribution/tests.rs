@@ -316,7 +316,7 @@ fn errors_of_data_are_never_in_doubt() {
 
 #[test]
 fn each_cache_keeps_a_run_from_passing_unless_it_is_allowed() {
-    let cases: [(CauseId, Change); 4] = [
+    let cases: [(CauseId, Change); 5] = [
         (CauseId::EngineCache, |one| {
             one.target.engine_cache_bytes = Some(SIZE);
         }),
@@ -331,6 +331,9 @@ fn each_cache_keeps_a_run_from_passing_unless_it_is_allowed() {
         (CauseId::FewReadsAtDevice, |one| {
             one.host.devices[0].read_bytes_per_second = 49.0 * 32_768.0;
         }),
+        (CauseId::BufferedLoop, |one| {
+            one.host.devices[0].buffered_loops = vec!["loop0".to_owned()];
+        }),
     ];
     for (id, change) in cases {
         let mut result = passed();
@@ -340,7 +343,14 @@ fn each_cache_keeps_a_run_from_passing_unless_it_is_allowed() {
         result.target.allow_cached = true;
         assert_eq!(causes(result), (Verdict::Pass, vec![id]), "{id:?}");
     }
-    let cases: [Change; 4] = [
+    let cases: [Change; 5] = [
+        |one| {
+            // No target lies on it.
+            one.host.devices.push(DeviceResult {
+                buffered_loops: vec!["loop0".to_owned()],
+                ..DeviceResult::default()
+            });
+        },
         |one| one.target.engine_cache_bytes = Some(SIZE - 1),
         |one| {
             server(one, &[]);

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::device::{SECTOR_BYTES, device_directories, first_text, of_directory, text};
+use super::device::{
+    SECTOR_BYTES, device_directories, first_text, is_buffered, of_directory, text,
+};
 
 /// What a block device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -71,6 +73,8 @@ pub struct BlockDevice {
     pub array_action: String,
     /// Whether it is a loop device that goes through the page cache of the file below it.
     pub is_buffered: bool,
+    /// The file of a loop device.
+    pub backing_file: String,
     /// Names of the devices directly below it.
     pub members: Vec<String>,
 }
@@ -112,7 +116,8 @@ fn describe(directory: &Path) -> Option<BlockDevice> {
         array_action: text(&directory.join("md/sync_action"))
             .filter(|action| action != "idle")
             .unwrap_or_default(),
-        is_buffered: text(&directory.join("loop/dio")).is_some_and(|dio| dio == "0"),
+        is_buffered: is_buffered(directory),
+        backing_file: text(&directory.join("loop/backing_file")).unwrap_or_default(),
         members: members(directory),
         kind,
     })

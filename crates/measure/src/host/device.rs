@@ -24,6 +24,9 @@ fn under_with_roots(path: &Path, proc: &Path, sys: &Path) -> Option<DeviceResult
     let mut device = of_directory(&directory)?;
     let below = below(&directory, proc, sys);
     device.underlying_devices = below.iter().filter_map(|at| kernel_name(at)).collect();
+    let all = std::iter::once(&directory).chain(&below);
+    let buffered = all.filter(|at| is_buffered(at));
+    device.buffered_loops = buffered.filter_map(|at| kernel_name(at)).collect();
     Some(device)
 }
 
@@ -46,6 +49,11 @@ fn directory_under(path: &Path, proc: &Path, sys: &Path) -> Option<PathBuf> {
     };
     directory_of_number(number, sys)
         .or_else(|| directory_of_number(mounted_device(path, proc)?, sys))
+}
+
+/// Whether a device is a loop device that goes through the page cache of its file.
+pub(super) fn is_buffered(directory: &Path) -> bool {
+    text(&directory.join("loop/dio")).is_some_and(|dio| dio == "0")
 }
 
 /// Reads the directory of a device in `/sys`. A partition takes the facts of the whole disk,
@@ -234,6 +242,11 @@ mod tests {
             &looped.join("loop/backing_file"),
             &format!("{}\n", file.display()),
         );
+        for (dio, expected) in [("0\n", true), ("1\n", false)] {
+            write(&looped.join("loop/dio"), dio);
+            assert_eq!(is_buffered(&looped), expected);
+        }
+        assert!(!is_buffered(&mapped));
         let number = fs::metadata(&file).unwrap().dev();
         let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
         let link = root

@@ -84,4 +84,6 @@ cause_ids! {
     ArrayCache,
     /// Few of the reads reached the device.
     FewReadsAtDevice,
+    /// A loop device goes through the page cache of the host.
+    BufferedLoop,
 }

@@ -109,6 +109,10 @@ pub struct DeviceResult {
     /// Kernel names of the devices that this one lies on, directly or not: the disk of a partition,
     /// the members of an array, the device under the file of a loop device. Its traffic is in theirs.
     pub underlying_devices: Vec<String>,
+    /// Kernel names of the loop devices, this one and those below it, that go through the page cache of
+    /// their file; left out when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buffered_loops: Vec<String>,
     /// The targets of the run that lie on this device.
     pub targets: Vec<String>,
     /// Reads that ended, per second.

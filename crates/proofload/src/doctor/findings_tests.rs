@@ -31,6 +31,7 @@ fn device() -> BlockDevice {
         missing_members: 0,
         array_action: String::new(),
         is_buffered: false,
+        backing_file: String::new(),
         members: Vec::new(),
     }
 }

@@ -14,6 +14,7 @@ pub(super) fn causes(result: &RunResult) -> Option<Advice> {
             | CauseId::HostMemory
             | CauseId::ArrayCache
             | CauseId::FewReadsAtDevice
+            | CauseId::BufferedLoop
     );
     let has_failed = result.failed_checks().next().is_some();
     let of_mix = |cause: &Cause| cause.id == CauseId::WrongMix;
