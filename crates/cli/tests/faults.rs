@@ -183,6 +183,29 @@ fn log_files_harmed_at_rest_are_found() {
             assert_found(&here, part, kind, "at rest");
         }
     }
+    let target = here.path("target");
+    restore(&here);
+    let current = target.join("log-001/E00.log");
+    let full = full_logs(&target);
+    let all = || full.iter().chain([&current]);
+    let removals: [Vec<&PathBuf>; 3] = [
+        all().collect(),
+        full.iter().collect(),
+        full.first().into_iter().collect(),
+    ];
+    for removed in removals {
+        restore(&here);
+        for file in &removed {
+            fs::remove_file(file).expect("a log file");
+        }
+        let (status, result) = run(&here, &line("1s", "--reuse"));
+        assert_eq!(
+            (status, classes(&result)),
+            (Some(4), vec!["log".to_owned()])
+        );
+        let error = result["errors"][0]["error"].as_str().unwrap_or_default();
+        assert!(error.contains("missing"), "{error}");
+    }
 }
 
 #[test]

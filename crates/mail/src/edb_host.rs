@@ -10,14 +10,14 @@ use super::acknowledged::{self, OnAcknowledged};
 use super::edb_store::EdbStore;
 use super::population::PopulationState;
 use super::recount::Recount;
-use super::state_file::{Condition, DatabaseState};
+use super::state_file::{Condition, DatabaseState, LogFiles};
 use super::store::MailStore;
 use crate::plan::{MailPlan, database_name};
 use crate::profile::MailProfile;
 use crate::session::MailDatabase;
 use edb::database::DatabaseCopy;
 use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, VERSIONS_ENDING};
-use edb::{Database, EngineSettings, RecoveryReport};
+use edb::{Damage, Database, EngineSettings, RecoveryReport};
 use measure::sample::Recorder;
 use measure::units;
 use opening::{activate, damage_since_close, recovered};
@@ -138,6 +138,7 @@ impl<D: Directory> EdbHost<D> {
             in_flight: Some(self.plan.most_in_flight()),
             last_run: self.plan.last_run.clone(),
             is_passive_copy: false,
+            log_files: None,
         }
     }
 
@@ -242,6 +243,10 @@ impl<D: Directory> EdbHost<D> {
         let name = file_name(database);
         let state = DatabaseState::read(&place.data).await?;
         let state = state.unwrap_or_else(|| self.new_state(Condition::Ready));
+        let missing_log = match (&state.log_files, state.condition) {
+            (Some(files), Condition::Ready) => files.missing(&place.log).await?,
+            _ => None,
+        };
         if state.condition != Condition::InUse {
             self.in_use(&place.data, state.population).await?;
         }
@@ -277,7 +282,11 @@ impl<D: Directory> EdbHost<D> {
         let rebuilt = self.know_versions(&store, &report, &doing).await?;
         let (population, note) = self.rows_of(database, &store, &state, &report).await?;
         let note = join_sentences([activated, note, rebuilt]);
-        for damage in damage_since_close(&file, &state, &report) {
+        let missing_log = missing_log.map(Damage::File);
+        for damage in damage_since_close(&file, &state, &report)
+            .into_iter()
+            .chain(missing_log)
+        {
             store.database().add_damage(damage);
         }
         if state.condition == Condition::InUse {
@@ -349,6 +358,7 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         };
         let state = DatabaseState {
             population,
+            log_files: Some(LogFiles::of_closed(&self.place(database).log).await?),
             ..self.new_state(Condition::Ready)
         };
         state.write(&self.place(database).data).await

@@ -3,9 +3,11 @@
 
 use super::population::PopulationState;
 use super::recount::InFlight;
+use edb::integrity::FileFinding;
 use runtime::buffer::BLOCK_BYTES;
 use runtime::{Buffer, Directory, File, IoError, IoFailure, Persistence};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use workload::failure::Failure;
 
 /// Name of the file.
@@ -26,6 +28,40 @@ pub enum Condition {
     Ready,
     /// A run works on it; if none does, one was interrupted, and the database is recovered.
     InUse,
+}
+
+/// The log files of a closed database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogFiles {
+    /// Generations of the oldest and the newest full one; `None` if that which was written last is the only one.
+    pub full: Option<(u32, u32)>,
+}
+
+impl LogFiles {
+    /// Those in the log directory of a database that has just been closed.
+    ///
+    /// # Errors
+    /// As the storage fails.
+    pub async fn of_closed<D: Directory>(directory: &D) -> Result<Self, Failure> {
+        let full = edb::log::full_log_files(directory).await;
+        let full = full.map_err(|error| Failure::of_io(&error, "listing the log files"))?;
+        Ok(Self {
+            full: full.map(RangeInclusive::into_inner),
+        })
+    }
+
+    /// What is missing of them.
+    ///
+    /// # Errors
+    /// As the storage fails.
+    pub async fn missing<D: Directory>(
+        &self,
+        directory: &D,
+    ) -> Result<Option<FileFinding>, Failure> {
+        let full = self.full.map(|(from, to)| from..=to);
+        let missing = edb::log::missing_log_files(directory, full).await;
+        missing.map_err(|error| Failure::of_io(&error, "listing the log files"))
+    }
 }
 
 /// What is known about a database.
@@ -49,6 +85,10 @@ pub struct DatabaseState {
     /// was shipped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_passive_copy: bool,
+    /// The log files that lay there when it was closed. `None` if it was not, or was never opened, and in files
+    /// of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_files: Option<LogFiles>,
 }
 
 impl DatabaseState {

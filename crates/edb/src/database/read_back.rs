@@ -5,6 +5,7 @@ use super::{Database, Inner};
 use crate::checkpoint::read_header_back;
 use crate::damage::Damage;
 use crate::integrity::{FileFinding, LastWritten};
+use crate::log::ClosedLog;
 use crate::verification::ClosedState;
 use runtime::{Directory, IoError};
 use std::rc::{Rc, Weak};
@@ -87,9 +88,12 @@ impl<D: Directory> Database<D> {
         ClosedState {
             versions: self.versions(),
             header: checkpoint_parts.headers.header(),
-            log_end: core.log.durable(),
-            log_file_size_bytes: core.log.file_size_bytes(),
-            log_signature: core.log.signature(),
+            log: ClosedLog {
+                signature: core.log.signature(),
+                oldest_full: core.log.oldest_full(),
+                end: core.log.durable(),
+                file_size_bytes: core.log.file_size_bytes(),
+            },
             written_header: checkpoint_parts.headers.written(),
             written_checkpoint: checkpoint_parts.checkpointer.written(),
         }

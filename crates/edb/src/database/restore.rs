@@ -9,7 +9,7 @@ use super::open::read_headers;
 use crate::format::database_header::{DatabaseHeader, DatabaseState};
 use crate::format::layout::{last_page, page_offset};
 use crate::integrity::{Contents, Evidence, Version, compare_headers};
-use crate::log::verify_log;
+use crate::log::{ClosedLog, verify_log};
 use crate::position::LogPosition;
 use crate::verification::StoredVersions;
 use runtime::{Buffer, Directory, File, Handle, IoError, JoinHandle, Persistence, SharedBuffer};
@@ -113,15 +113,13 @@ impl<D: Directory> ClosedCopy<D> {
             }
         };
         let log_end = LogPosition(header.detach.position.to_stream(log_file_bytes));
-        let signature = &header.log_signature;
-        let log = verify_log(
-            log_directory,
-            LOG_PREFIX,
-            signature,
-            log_end,
-            log_file_bytes,
-        );
-        if let Some(finding) = log.await?.findings.first() {
+        let log = ClosedLog {
+            signature: header.log_signature,
+            oldest_full: None,
+            end: log_end,
+            file_size_bytes: log_file_bytes,
+        };
+        if let Some(finding) = verify_log(log_directory, &log).await?.findings.first() {
             return Err(RestoreError::Unusable {
                 file: finding.file.clone(),
                 reason: finding.problem.clone(),

@@ -76,8 +76,6 @@ pub(super) struct LogFiles<D: Directory> {
     pub(super) directory: D,
     pub(super) names: Names,
     observer: Rc<dyn IoObserver>,
-    /// Generations of full files that are still there.
-    pub(super) full: RefCell<BTreeSet<u32>>,
     pub(super) next: RefCell<Next<D::File>>,
     pub(super) next_changed: Notify,
     /// The next file is needed now.
@@ -97,7 +95,6 @@ impl<D: Directory> LogFiles<D> {
             core,
             directory: directory.clone(),
             observer,
-            full: RefCell::default(),
             next: RefCell::new(Next::Missing),
             next_changed: Notify::default(),
             needed_now: Cell::new(false),
@@ -141,7 +138,7 @@ impl<D: Directory> LogFiles<D> {
         let generations = present
             .iter()
             .filter_map(|name| self.names.generation_of(name));
-        self.full.borrow_mut().extend(generations);
+        self.core.full.borrow_mut().extend(generations);
         self.note_gaps(end.generation);
         let file = self.directory.open(&self.names.current()).await?;
         let marked = !is_seeded(SeededBug::TornEndNotMarked);
@@ -227,7 +224,7 @@ impl<D: Directory> LogFiles<D> {
         if !is_seeded(SeededBug::RolloverWithoutDirectorySync) {
             self.directory.sync().await?;
         }
-        self.full.borrow_mut().insert(last.generation);
+        self.core.full.borrow_mut().insert(last.generation);
         self.become_current(next).await
     }
 

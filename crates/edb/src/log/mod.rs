@@ -10,6 +10,7 @@
 //!   them to a copy that is there.
 //! - `activate` makes what was shipped all of the log of a copy whose database is gone.
 //! - `read_back` verifies full files while the log is in use, `verify` all of them afterwards.
+//! - `left` says which files a closed database has left, and which of them are gone.
 //! - [`RecordChain`] is hashes by which records that are read back are known to be those that were
 //!   written.
 //! - [`LogReader`] reads the records back and distinguishes a torn end from damage.
@@ -25,6 +26,7 @@ mod facts;
 mod files;
 mod header;
 mod layout;
+mod left;
 mod names;
 mod prepare;
 mod read_back;
@@ -47,12 +49,14 @@ pub use chain::RecordChain;
 pub use error::LogError;
 pub use facts::{LogFileFacts, log_files};
 pub(crate) use layout::{eight, put, word};
+pub(crate) use left::missing_file;
+pub use left::{full_log_files, missing_log_files};
 pub(crate) use names::{checkpoint_name, full_name, is_needed_from};
 pub use reader::LogReader;
 pub use set::LogEnd;
 pub(crate) use shipping::{FullFiles, ShippedFile};
 pub use state::{LogCore, LogStatistics};
-pub use verify::{LogVerification, verify_log};
+pub use verify::{ClosedLog, LogVerification, verify_log};
 
 use crate::format::database_header::{LogTime, Signature};
 use crate::settings::EngineSettings;

@@ -128,11 +128,11 @@ impl<D: Directory> LogFiles<D> {
             return Ok(None);
         }
         let released = self.core.removable_before();
-        let oldest = self.full.borrow().first().copied();
+        let oldest = self.core.full.borrow().first().copied();
         let Some(generation) = oldest.filter(|&generation| generation < released) else {
             return Ok(None);
         };
-        self.full.borrow_mut().remove(&generation);
+        self.core.full.borrow_mut().remove(&generation);
         self.read_released_back(generation).await;
         let next = self.names.next();
         let full = self.names.full(generation);
@@ -158,7 +158,7 @@ impl<D: Directory> LogFiles<D> {
         let released = self.core.removable_before();
         loop {
             let surplus = {
-                let full = self.full.borrow();
+                let full = self.core.full.borrow();
                 let too_many = full.len() > self.core.settings.kept_files();
                 let oldest = full.first().copied();
                 oldest.filter(|&oldest| too_many && oldest < released)
@@ -166,7 +166,7 @@ impl<D: Directory> LogFiles<D> {
             let Some(generation) = surplus else {
                 return Ok(());
             };
-            self.full.borrow_mut().remove(&generation);
+            self.core.full.borrow_mut().remove(&generation);
             self.read_released_back(generation).await;
             let removed = self.directory.remove(&self.names.full(generation)).await;
             self.was_there(generation, removed)?;

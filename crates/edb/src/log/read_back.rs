@@ -53,7 +53,7 @@ impl<D: Directory> LogFiles<D> {
                 return None;
             }
             let generation = {
-                let full = self.full.borrow();
+                let full = self.core.full.borrow();
                 full.range(from..).next().or(full.first()).copied()
             };
             if generation.is_some() {
@@ -94,7 +94,7 @@ impl<D: Directory> LogFiles<D> {
     /// Notes where files are missing between those that are there, by the first of each gap. Files go in
     /// their order, the oldest first, so a power cut leaves no such gap.
     pub(super) fn note_gaps(&self, current: u32) {
-        let full: Vec<u32> = self.full.borrow().iter().copied().collect();
+        let full: Vec<u32> = self.core.full.borrow().iter().copied().collect();
         let followed_by = full.iter().skip(1).copied().chain([current]);
         for (&before, after) in full.iter().zip(followed_by) {
             if before + 1 < after {
@@ -174,7 +174,7 @@ impl<D: Directory> LogFiles<D> {
         rate: u64,
     ) -> Option<Result<u64, Vec<FileFinding>>> {
         let read = self.read_paced(name, rate, || self.core.is_over()).await;
-        if self.core.is_over() || !self.full.borrow().contains(&expected.generation) {
+        if self.core.is_over() || !self.core.full.borrow().contains(&expected.generation) {
             return None;
         }
         let bytes = match read {

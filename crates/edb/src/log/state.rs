@@ -14,6 +14,7 @@ use runtime::sync::Notify;
 use runtime::time::MILLISECOND_NS;
 use runtime::{Buffer, BufferArena, Handle};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What the log has done since it was opened.
@@ -100,6 +101,8 @@ pub struct LogCore {
     /// Readers that have not ended and for which a log that is closed waits.
     pub(super) readers: Cell<usize>,
     rollover: RefCell<Option<Rc<dyn LogRollover>>>,
+    /// Generations of full files that are still there.
+    pub(super) full: RefCell<BTreeSet<u32>>,
     /// What was found wrong in files that were read back.
     findings: RefCell<Vec<FileFinding>>,
 }
@@ -156,6 +159,7 @@ impl LogCore {
             replicated: RefCell::default(),
             readers: Cell::new(0),
             rollover: RefCell::new(None),
+            full: RefCell::default(),
             findings: RefCell::default(),
         })
     }

@@ -1,6 +1,7 @@
 //! Log files read back and held against what was written: signature, generation, and of every
 //! segment its place and its checksums.
 
+use super::LOG_PREFIX;
 use super::header::LogFileHeader;
 use super::layout::{Geometry, SEGMENT, SegmentHead, word};
 use super::names::Names;
@@ -183,30 +184,41 @@ pub(super) async fn read_file<D: Directory>(
     Ok(Ok(bytes))
 }
 
-/// Reads every file of a log that is closed and verifies it. The log ended at `end`, in files of
-/// `file_size_bytes`.
+/// What is known of a log that is closed.
+#[derive(Debug, Clone, Copy)]
+pub struct ClosedLog {
+    /// What distinguishes its files from those of all others.
+    pub signature: Signature,
+    /// The generation of its oldest full file; `None` if it has none, or if the oldest that is there is taken for
+    /// it.
+    pub oldest_full: Option<u32>,
+    /// Where it ended.
+    pub end: LogPosition,
+    /// Bytes of a file.
+    pub file_size_bytes: u64,
+}
+
+/// Reads every file of a log that is closed and verifies it.
 ///
 /// # Errors
 /// If the storage fails.
 pub async fn verify_log<D: Directory>(
     directory: &D,
-    prefix: &str,
-    signature: &Signature,
-    end: LogPosition,
-    file_size_bytes: u64,
+    log: &ClosedLog,
 ) -> Result<LogVerification, IoError> {
-    let names = Names::new(prefix);
-    let geometry = Geometry::new(file_size_bytes);
+    let names = Names::new(LOG_PREFIX);
+    let geometry = Geometry::new(log.file_size_bytes);
     let present = directory.list().await?;
     let full: BTreeSet<u32> = present
         .iter()
         .filter_map(|name| names.generation_of(name))
         .collect();
-    let end = geometry.normalised(end);
+    let end = geometry.normalised(log.end);
     let (current, segment, byte) = geometry.place(end);
     // A file may have been closed in the very moment when it was full.
     let is_new = segment == 1 && byte == super::layout::SEGMENT_HEADER;
-    let oldest = full.first().copied().unwrap_or(current).min(current);
+    let oldest = full.first().copied().into_iter().chain(log.oldest_full);
+    let oldest = oldest.min().unwrap_or(current).min(current);
     let mut result = LogVerification::default();
     for generation in oldest..=current {
         let is_current = generation == current;
@@ -222,7 +234,7 @@ pub async fn verify_log<D: Directory>(
         let expected = Expected {
             file: format!("{}/{name}", directory.describe()),
             generation,
-            signature,
+            signature: &log.signature,
             geometry,
             end_segment: is_current.then(|| segments_used(segment, byte)),
         };

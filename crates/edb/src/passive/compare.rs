@@ -3,6 +3,7 @@
 use crate::error::EngineError;
 use crate::format::layout::{last_page, page_offset};
 use crate::format::page;
+use crate::integrity::FileFinding;
 use runtime::{Buffer, Directory, File, IoError};
 
 /// What bringing a copy to the end of the log and comparing it with its database has found.
@@ -12,6 +13,9 @@ pub struct Comparison {
     pub caught_up_s: f64,
     /// Whether the log of the copy ends where that of the database does.
     pub same_position: bool,
+    /// What is wrong with the files of the copy beside its pages: the copies of its header and of its
+    /// checkpoint, also those that were written over, and its log files.
+    pub files: Vec<FileFinding>,
     /// Pages compared.
     pub pages: u64,
     /// Pages of the copy whose checksum is wrong.

@@ -130,16 +130,19 @@ impl<D: Directory> PassiveCopy<D> {
         let last = files.last().await?;
         let generation = last.generation;
         replay.ship_last(&last).await?;
+        replay.verify_log(files.log().durable()).await?;
         let end = replay.replay_last(generation).await?;
         let caught_up_s = (self.handle.now_ns() - begun_ns) as f64 / 1e9;
         let same_position = (end.generation, end.next_segment) == files.end();
         let copy = (&self.directory, self.name.as_str());
         let page_bytes = replay.page_bytes();
+        let found = replay.verify_copies().await?;
         drop(replay);
         let compared = compare::compare(active, copy, page_bytes, progress).await?;
         Ok(Comparison {
             caught_up_s,
             same_position,
+            files: found,
             ..compared
         })
     }

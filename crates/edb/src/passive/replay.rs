@@ -3,17 +3,21 @@
 use super::progress::Progress;
 use super::ship::ShipTo;
 use super::{CopyPlace, Seeded};
-use crate::checkpoint::{Checkpoint, CheckpointFile, HeaderWriter};
+use crate::checkpoint::{
+    Checkpoint, CheckpointFile, HeaderWriter, read_checkpoint_back, read_header_back,
+};
 use crate::database::{LateLog, Parts};
 use crate::error::EngineError;
-use crate::integrity::DbtimeRange;
-use crate::log::{LOG_PREFIX, LogEnd, LogReader, ShippedFile, full_name};
+use crate::integrity::{DbtimeRange, FileFinding, LastWritten};
+use crate::log::{
+    ClosedLog, LOG_PREFIX, LogEnd, LogReader, ShippedFile, full_name, missing_file, verify_log,
+};
 use crate::pool::Pool;
 use crate::position::LogPosition;
 use crate::recovery::Recovery;
 use crate::store::FileStore;
 use crate::tree::Page;
-use runtime::{Directory, Handle, IoFailure, IoObserver};
+use runtime::{Directory, Handle, IoError, IoFailure, IoObserver};
 use std::rc::Rc;
 
 /// Records that are replayed before other tasks have their turn.
@@ -37,6 +41,8 @@ pub(super) struct Replay<D: Directory> {
     /// What is known of the log; the generation is that of the last file read.
     log: LogEnd,
     reader: Option<LogReader<D>>,
+    /// What was found wrong with its log files.
+    findings: Vec<FileFinding>,
 }
 
 /// Replays file after file, until there will be no more.
@@ -100,10 +106,18 @@ impl<D: Directory> Replay<D> {
             oldest_file,
             log: seeded.files.end_before(oldest_file),
             reader: None,
+            findings: Vec::new(),
             pool,
         };
         replay.write_checkpoint(seeded.checkpoint).await?;
+        for written in replay.written_copies() {
+            written.set_reads_before_overwriting(handle);
+        }
         Ok(replay)
+    }
+
+    fn written_copies(&self) -> [Rc<LastWritten>; 2] {
+        [self.headers.written(), self.checkpoint_file.written()]
     }
 
     pub(super) fn page_bytes(&self) -> usize {
@@ -190,6 +204,33 @@ impl<D: Directory> Replay<D> {
         Ok(end.unwrap_or_else(|| self.log.clone()))
     }
 
+    /// Verifies the log files that are left, which is those that the checkpoint still needs. The log ends at `end`.
+    pub(super) async fn verify_log(&mut self, end: LogPosition) -> Result<(), IoError> {
+        let log = ClosedLog {
+            signature: self.log.signature,
+            oldest_full: Some(self.oldest_file),
+            end,
+            file_size_bytes: self.log.file_size_bytes,
+        };
+        let verified = verify_log(&self.log_directory, &log).await?;
+        self.findings.extend(verified.findings);
+        Ok(())
+    }
+
+    /// What was wrong with the log files, and with the copies of the header and of the checkpoint, also with those
+    /// that have been written over. To be called after the last file was replayed.
+    pub(super) async fn verify_copies(&mut self) -> Result<Vec<FileFinding>, IoError> {
+        let mut findings = std::mem::take(&mut self.findings);
+        let copies = self.written_copies();
+        findings.extend(copies.iter().flat_map(|copy| copy.take_overwritten()));
+        let [header, checkpoint] = &copies;
+        let (handle, directory) = (&self.handle, &self.log_directory);
+        let (file, page_bytes) = (self.pool.store().file(), self.page_bytes() as u64);
+        findings.extend(read_header_back(handle, file, header, page_bytes).await?);
+        findings.extend(read_checkpoint_back(handle, directory, LOG_PREFIX, checkpoint).await?);
+        Ok(findings)
+    }
+
     /// Moves the checkpoint as far as pages that are not written yet allow, but not beyond `limit`. Log
     /// files before it are removed.
     async fn advance_checkpoint(&mut self, limit: LogPosition) -> Result<(), EngineError> {
@@ -205,7 +246,12 @@ impl<D: Directory> Replay<D> {
         while self.oldest_file < lowest {
             let name = full_name(LOG_PREFIX, self.oldest_file);
             match self.log_directory.remove(&name).await {
-                Err(error) if error.failure == IoFailure::NotFound => {}
+                Err(error) if error.failure == IoFailure::NotFound => {
+                    let missing = missing_file(&self.log_directory, self.oldest_file);
+                    if !self.findings.contains(&missing) {
+                        self.findings.push(missing);
+                    }
+                }
                 removed => removed?,
             }
             self.oldest_file += 1;

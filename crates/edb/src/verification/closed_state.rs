@@ -3,10 +3,9 @@
 use super::page_pass::{PagePass, verify_pages};
 use crate::check::{CheckError, CheckReport, check};
 use crate::checkpoint;
-use crate::format::database_header::{DatabaseHeader, DatabaseState, Signature};
+use crate::format::database_header::{DatabaseHeader, DatabaseState};
 use crate::integrity::{Coverage, FileFinding, LastWritten, VersionTable};
-use crate::log::{LOG_PREFIX, LogVerification, verify_log};
-use crate::position::LogPosition;
+use crate::log::{ClosedLog, LOG_PREFIX, LogVerification, verify_log};
 use runtime::{Directory, File, Handle, IoError};
 use std::rc::Rc;
 
@@ -17,12 +16,8 @@ pub struct ClosedState {
     pub versions: Rc<VersionTable>,
     /// The header as it was written last.
     pub header: DatabaseHeader,
-    /// Where the log ends.
-    pub log_end: LogPosition,
-    /// Bytes of a log file.
-    pub log_file_size_bytes: u64,
-    /// What distinguishes its log from all others.
-    pub log_signature: Signature,
+    /// Its log.
+    pub log: ClosedLog,
     /// What the copies of the header must be.
     pub written_header: Rc<LastWritten>,
     /// What the copies of the checkpoint must be.
@@ -68,14 +63,7 @@ impl ClosedState {
         let pages = pass.await?;
         let mut copies = self.verify_header(handle, &file).await?;
         copies.extend(self.verify_checkpoint(handle, log_directory).await?);
-        let log = verify_log(
-            log_directory,
-            LOG_PREFIX,
-            &self.log_signature,
-            self.log_end,
-            self.log_file_size_bytes,
-        )
-        .await?;
+        let log = verify_log(log_directory, &self.log).await?;
         let before = pages.bytes;
         let trees = if pages.stopped {
             None

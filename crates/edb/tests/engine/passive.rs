@@ -5,6 +5,7 @@ use crashtest::model::State;
 use crashtest::sessions::TestDatabase;
 use edb::audit::{AcknowledgedCommit, CommitObserver};
 use edb::database::BackupReads;
+use edb::integrity::FilePart;
 use edb::passive::{Comparison, CopyPlace, PassiveCopy, activate};
 use edb::{Commit, EngineSettings, LongValues};
 use runtime::simulated::{Fault, FaultEffect, SimulatedDisk, SimulatedOptions};
@@ -45,12 +46,13 @@ async fn seed(
     seeded.expect("a copy").1.expect("one that was not stopped")
 }
 
-/// Runs sessions before and after a copy is seeded; closes the database and compares.
+/// Runs sessions before and after a copy is seeded; closes the database, lets `harm` change something, and compares.
 async fn compare(
     handle: &Handle,
     disk: &SimulatedDisk,
     settings: &EngineSettings,
     number: u64,
+    harm: impl AsyncFnOnce(),
 ) -> (Comparison, u32) {
     let db = create(handle, disk, settings).await;
     let table = db.create_table(&messages()).await.unwrap();
@@ -63,6 +65,7 @@ async fn compare(
     drop(db);
     let replayed = copy.state().replayed;
     assert_eq!(copy.suspension(), None);
+    harm().await;
     let active = disk.directory("database");
     let compared = copy.catch_up((&active, "mail.edb"), |_| true).await;
     (compared.unwrap(), replayed)
@@ -82,7 +85,7 @@ fn a_copy_that_was_brought_up_to_date_is_the_same_page_by_page() {
             if number % 3 == 0 {
                 settings = with_images(&settings);
             }
-            let (found, replayed) = compare(&handle, &disk, &settings, number).await;
+            let (found, replayed) = compare(&handle, &disk, &settings, number, async || {}).await;
             assert!(found.same_position, "{found:?}");
             assert_eq!(
                 (found.wrong_pages, found.different_pages),
@@ -90,10 +93,69 @@ fn a_copy_that_was_brought_up_to_date_is_the_same_page_by_page() {
                 "{found:?}"
             );
             assert!(found.pages > 10, "{found:?}");
+            assert_eq!(found.files, []);
             replayed
         });
     }
     assert!(replayed_files > 20, "{replayed_files} files");
+}
+
+/// The files beside the pages of a copy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Beside {
+    /// A log file that is gone.
+    MissingLog,
+    /// A log file with a wrong byte.
+    Log,
+    Header,
+    SecondHeader,
+    Checkpoint,
+}
+
+#[test]
+fn files_beside_the_pages_that_are_wrong_are_found() {
+    for what in [
+        Beside::MissingLog,
+        Beside::Log,
+        Beside::Header,
+        Beside::SecondHeader,
+        Beside::Checkpoint,
+    ] {
+        let runtime = Runtime::virtual_clock();
+        let handle = runtime.handle();
+        let found = runtime.block_on(async move {
+            let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(3));
+            let (directory, log) = (disk.directory("copy"), disk.directory("copy-log"));
+            let harm = async || {
+                let names = log.list().await.unwrap();
+                let full = names.iter().find(|name| name.ends_with(".log")).unwrap();
+                let (place, name, offset) = match what {
+                    Beside::MissingLog => return log.remove(full).await.unwrap(),
+                    Beside::Log => (&log, full.as_str(), 4096),
+                    Beside::Header => (&directory, "mail.edb", 0),
+                    Beside::SecondHeader => (&directory, "mail.edb", 4096),
+                    Beside::Checkpoint => (&log, "E00.chk", 0),
+                };
+                let file = place.open(name).await.unwrap();
+                let (mut bytes, read) = file.read(offset, runtime::Buffer::zeroed(4096)).await;
+                read.unwrap();
+                bytes[100] ^= 1;
+                let write = file.write(offset, Rc::new(bytes), Persistence::Durable);
+                write.await.unwrap();
+            };
+            let settings = small_settings(4096);
+            compare(&handle, &disk, &settings, 3, harm).await.0
+        });
+        let is_of = |part: FilePart| match what {
+            Beside::MissingLog | Beside::Log => matches!(part, FilePart::Log { .. }),
+            Beside::Header => part == FilePart::Header { copy: 1 },
+            Beside::SecondHeader => part == FilePart::Header { copy: 2 },
+            Beside::Checkpoint => part == FilePart::Checkpoint { copy: 1 },
+        };
+        assert_eq!(found.files.len(), 1, "{what:?}: {found:?}");
+        assert!(is_of(found.files[0].part), "{what:?}: {found:?}");
+        assert_eq!(found.different_pages, 0, "{what:?}: {found:?}");
+    }
 }
 
 /// Runs with this fault at the copy. The database does not notice it; gives why replication has ended.

@@ -1,13 +1,13 @@
 //! Passive copies of the databases of a shard.
 
 use super::{EdbHost, engine_settings, file_name};
-use crate::edb_store::EdbStore;
+use crate::edb_store::{EdbStore, failure_of};
 use crate::session::MailDatabase;
 use crate::state_file::DatabaseState;
 use config::ByteSize;
-use edb::EngineSettings;
 use edb::database::BackupReads;
 use edb::passive::{Comparison, CopyPlace, CopyState, PassiveCopy};
+use edb::{Damage, EngineSettings};
 use measure::result::IntegrityClass;
 use measure::units::end_sentence;
 use runtime::Directory;
@@ -226,11 +226,21 @@ impl<D: Directory> EdbHost<D> {
                 ..failure(IntegrityClass::Contents, &error)
             });
         }
-        (!found.same_position).then(|| {
+        if !found.same_position {
             let error =
                 "the log of the passive copy ends at another position than that of its database";
-            failure(IntegrityClass::Log, error)
-        })
+            return Some(failure(IntegrityClass::Log, error));
+        }
+        let first = found.files.first()?.clone();
+        let mut failure = failure_of(Damage::File(first), COMPARING);
+        if found.files.len() > 1 {
+            failure.error = format!(
+                "{}; {} things are wrong with header, checkpoint and log of the passive copy",
+                failure.error,
+                found.files.len()
+            );
+        }
+        Some(failure)
     }
 }
 

@@ -79,7 +79,12 @@ impl<D: Directory> EdbHost<D> {
             let error = "the restore was stopped before its end";
             return Err(Failure::new(FailureKind::Stopped, file, RESTORING, error));
         }
-        state.write(&place.data).await?;
+        // Of the log, what the copy needs was restored.
+        let restored_state = DatabaseState {
+            log_files: None,
+            ..state
+        };
+        restored_state.write(&place.data).await?;
         Ok(RestoreReport {
             pages: restored.pages,
             bytes: restored.bytes,
