@@ -1,4 +1,4 @@
-//! Files that a user names and that must not be there yet.
+//! Files that a user names, and what is there already in their places.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -8,28 +8,44 @@ use crate::error::CommandError;
 
 /// Writes a file that is not there. Where it cannot be written whole nothing is left of it.
 pub fn write_new(path: &Path, text: &str) -> Result<(), CommandError> {
-    let mut file = File::create_new(path).map_err(|error| refused(path, &error))?;
+    let mut file = File::create_new(path).map_err(|error| refused(path, "--out", &error))?;
     let written = file
         .write_all(text.as_bytes())
         .and_then(|()| file.sync_all());
     written.map_err(|error| {
         let _ = fs::remove_file(path);
-        refused(path, &error)
+        refused(path, "--out", &error)
     })
 }
 
-fn refused(path: &Path, error: &io::Error) -> CommandError {
+/// Opens the file that `option` names for writing: one that is not there, or what is no file, such as a pipe.
+pub fn open_new(path: &Path, option: &str) -> Result<File, CommandError> {
+    let opened = if is_file(path) {
+        Err(io::ErrorKind::AlreadyExists.into())
+    } else {
+        File::create(path)
+    };
+    opened.map_err(|error| refused(path, option, &error))
+}
+
+/// Whether there is a file at `path` whose contents would be lost.
+pub fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| facts.is_file())
+}
+
+/// Why the file that `option` names is not written.
+pub fn refused(path: &Path, option: &str, error: &io::Error) -> CommandError {
     if error.kind() == io::ErrorKind::AlreadyExists {
         return CommandError::usage(
             format!(
                 "{} is there already, and is not overwritten.",
                 path.display()
             ),
-            "Name another file with --out, or remove it.",
+            format!("Name another file with {option}, or remove it."),
         );
     }
     CommandError::environment(
         format!("{} cannot be written: {error}.", path.display()),
-        "Name another file with --out.",
+        format!("Name another file with {option}."),
     )
 }

@@ -94,6 +94,12 @@ fn a_wrong_profile_is_shown_where_it_is_wrong() {
     here.proofload("show exchnage-2013")
         .exits(2)
         .says("Did you mean exchange-2013?");
+    here.proofload("show msa2055")
+        .exits(2)
+        .says("Did you mean msa2050?");
+    here.proofload("show entirely-other")
+        .exits(2)
+        .says("proofload list arrays");
     here.file("binary.toml", "");
     fs::write(here.path("binary.toml"), [0xff, 0xfe]).expect("a file");
     here.proofload("show binary.toml")

@@ -49,6 +49,22 @@ fn a_run_within_its_limits_passes_and_leaves_the_target_empty() {
     let fio = fs::read(here.path("fio.json")).expect("a file");
     let fio: serde_json::Value = serde_json::from_slice(&fio).expect("one document");
     assert_eq!(fio["jobs"][0]["jobname"], "mail-001");
+    // Nothing that is there is written over unasked, and nothing of a run at all.
+    for (line, words) in [
+        ("--csv runs.csv", "--overwrite"),
+        ("--out out/samples.csv", "belongs to the run"),
+        (
+            "--markdown out/result.json --overwrite",
+            "belongs to the run",
+        ),
+        ("--csv new.txt --markdown ./new.txt", "both name"),
+    ] {
+        let line = format!("report out --quiet {line}");
+        here.proofload(&line).exits(2).says(words);
+    }
+    assert!(!here.path("new.txt").exists());
+    here.proofload("report out --csv runs.csv --overwrite --quiet")
+        .exits(0);
     here.proofload("report out out --fio-json fio.json")
         .exits(2)
         .says("one run");

@@ -39,6 +39,35 @@ impl DocumentKind {
         kinds.find(|kind| kind.bundled(name).is_some())
     }
 
+    /// The names of the bundled documents of this kind.
+    fn names(self) -> Vec<&'static str> {
+        match self {
+            Self::Profile => WORKLOADS.bundled_profiles().map(|one| one.name).collect(),
+            Self::Array => BUNDLED_ARRAYS.iter().map(|one| one.name).collect(),
+            Self::Disk => BUNDLED_DISKS.iter().map(|one| one.name).collect(),
+            Self::Study => BUNDLED_STUDIES.iter().map(|one| one.name).collect(),
+        }
+    }
+
+    /// What is wrong with a name that no bundled document of any kind has, and no file either.
+    #[must_use]
+    pub fn unknown(name: &str) -> Error {
+        let names = Self::ALL.into_iter().flat_map(Self::names);
+        let near = names.map(|one| (strsim::damerau_levenshtein(name, one), one));
+        // Of equally near ones the first.
+        let near = near.min_by_key(|(distance, _)| *distance);
+        let help = match near.filter(|(distance, _)| *distance <= 3) {
+            Some((_, name)) => format!("Did you mean {name}?"),
+            None => "'proofload list' names the workloads; 'proofload list arrays', 'disks' and 'studies' the \
+                     others."
+                .to_owned(),
+        };
+        Error::usage(
+            format!("There is no bundled document and no file called '{name}'."),
+            help,
+        )
+    }
+
     /// The commented TOML of the bundled document of this kind and name.
     #[must_use]
     pub fn bundled(self, name: &str) -> Option<&'static str> {

@@ -49,7 +49,7 @@ pub fn manual(options: &ManualOptions) -> Result<ExitStatus, CommandError> {
 fn write_all(command: &Command, directory: &Path) -> io::Result<()> {
     let mut page = Vec::new();
     render(command, &mut page)?;
-    std::fs::write(directory.join(page_name(command) + ".1"), page)?;
+    report::replace_document(&directory.join(page_name(command) + ".1"), &page)?;
     let mut inner = command.get_subcommands().filter(|one| !one.is_hide_set());
     inner.try_for_each(|one| write_all(one, directory))
 }

@@ -1,6 +1,5 @@
 //! `proofload predict`: a prediction, many of them, or the replay of a trace.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live;
+use crate::new_file::open_new;
 use crate::options::{OutputOptions, PredictOptions};
 use crate::print::{notify, print};
 
@@ -100,7 +100,7 @@ fn open_responses(path: &Path) -> Result<Box<dyn Write>, CommandError> {
     if path == Path::new(OUTPUT) {
         return Ok(Box::new(BufWriter::new(io::stdout())));
     }
-    let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+    let file = open_new(path, "--responses")?;
     Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
 }
 

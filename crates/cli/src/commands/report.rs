@@ -1,7 +1,6 @@
 //! `proofload report`: the report of one run, or several side by side.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use measure::run_directory::REPORT_FILE;
@@ -10,6 +9,7 @@ use report::{NoJetstressReport, Run, Style};
 use super::outcome::{NAME_A_RUN, not_a_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
+use crate::new_file::{is_file, refused};
 use crate::options::ReportOptions;
 use crate::print::{notify, print};
 
@@ -34,6 +34,7 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
             "Give one of them the name of a file.",
         ));
     }
+    check_files(options)?;
     let runs: Vec<Run> = options
         .runs
         .iter()
@@ -56,7 +57,7 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
     match &options.out {
         Some(path) => write(path, "--out", &page)?,
         None => report::replace_document(path, page.as_bytes())
-            .map_err(|error| unwritable(path, "--out", &error))?,
+            .map_err(|error| refused(path, "--out", &error))?,
     }
     if let Some(path) = &options.csv {
         write(path, "--csv", &report::csv_summary(&runs))?;
@@ -83,18 +84,76 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
     Ok(ExitStatus::Pass)
 }
 
-/// The options whose file is standard output.
-fn to_output(options: &ReportOptions) -> Vec<&'static str> {
+/// The files that options name, each with its option.
+fn files(options: &ReportOptions) -> impl Iterator<Item = (&'static str, &Path)> {
     let files = [
+        ("--out", &options.out),
         ("--csv", &options.csv),
         ("--fio-json", &options.fio_json),
         ("--markdown", &options.markdown),
     ];
-    let output = Some(Path::new(OUTPUT));
-    let to_output = files
-        .into_iter()
-        .filter(|(_, path)| path.as_deref() == output);
+    let named = files.into_iter();
+    named.filter_map(|(option, path)| Some((option, path.as_deref()?)))
+}
+
+/// Whether what an option writes goes to standard output.
+fn is_output((option, path): &(&str, &Path)) -> bool {
+    *path == Path::new(OUTPUT) && *option != "--out"
+}
+
+/// The options whose file is standard output.
+fn to_output(options: &ReportOptions) -> Vec<&'static str> {
+    let to_output = files(options).filter(is_output);
     to_output.map(|(option, _)| option).collect()
+}
+
+/// Before anything is written: no file is written twice, and none that is there already unless that was
+/// asked for; those of a run never are.
+fn check_files(options: &ReportOptions) -> Result<(), CommandError> {
+    let mut seen: Vec<(&str, PathBuf)> = Vec::new();
+    for file in files(options).filter(|file| !is_output(file)) {
+        let (option, path) = file;
+        let place = absolute(path);
+        if let Some((other, _)) = seen.iter().find(|(_, other)| *other == place) {
+            return Err(CommandError::usage(
+                format!("{other} and {option} both name {}.", path.display()),
+                "Give one of them another name.",
+            ));
+        }
+        let mut runs = options.runs.iter();
+        if is_file(path)
+            && runs.any(|run| place.parent() == Some(&absolute(&directory_of(run))))
+            && !place.ends_with(REPORT_FILE)
+        {
+            return Err(CommandError::usage(
+                format!("{} belongs to the run.", path.display()),
+                format!("Name another file with {option}."),
+            ));
+        }
+        if is_file(path) && !options.overwrite {
+            return Err(CommandError::usage(
+                format!(
+                    "{} is there already, and is not overwritten.",
+                    path.display()
+                ),
+                format!("Name another file with {option}, or allow it with --overwrite."),
+            ));
+        }
+        seen.push((option, place));
+    }
+    Ok(())
+}
+
+/// The path without links, as far as it is there.
+fn absolute(path: &Path) -> PathBuf {
+    let whole = fs::canonicalize(path);
+    whole.unwrap_or_else(|_| {
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).unwrap_or_default();
+        parent.join(path.file_name().unwrap_or_default())
+    })
 }
 
 /// Writes a run in the layout of Jetstress's reports, and notes where.
@@ -114,17 +173,10 @@ pub fn jetstress_report(run: &Run, directory: &Path, quiet: bool) -> Result<(), 
 
 /// Writes a file that the user named with `option`.
 fn write(path: &Path, option: &str, text: &str) -> Result<(), CommandError> {
-    if path == Path::new(OUTPUT) && option != "--out" {
+    if is_output(&(option, path)) {
         return print(text).map(drop);
     }
-    fs::write(path, text).map_err(|error| unwritable(path, option, &error))
-}
-
-fn unwritable(path: &Path, option: &str, error: &io::Error) -> CommandError {
-    CommandError::environment(
-        format!("{} cannot be written: {error}.", path.display()),
-        format!("Name another file with {option}."),
-    )
+    fs::write(path, text).map_err(|error| refused(path, option, &error))
 }
 
 fn load(path: &Path) -> Result<Run, CommandError> {

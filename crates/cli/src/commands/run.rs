@@ -20,6 +20,12 @@ use crate::ranks;
 pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     raise_limit_of_open_files();
     match ranks::join(options.rank_timeout()) {
+        Ok(None) if options.rank_timeout.is_some() => {
+            return Err(CommandError::usage(
+                "--rank-timeout is for several processes, and this is the only one.",
+                "Leave it out, or launch the processes with mpirun ('proofload doctor --mpi' checks that).",
+            ));
+        }
         Ok(None) => {}
         joined => return super::ranks::run(options, joined),
     }

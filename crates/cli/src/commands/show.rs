@@ -1,6 +1,8 @@
 //! `proofload show`: a document as it is written, all its settings in force, or the JSON Schema of
 //! its kind.
 
+use std::path::Path;
+
 use config::Source;
 use proofload::Setting;
 use proofload::documents::DocumentKind;
@@ -14,7 +16,9 @@ use crate::print::print;
 /// schema of its kind.
 pub fn show(options: &ShowOptions) -> Result<ExitStatus, CommandError> {
     let name = options.name.as_str();
-    let kind = kind(options);
+    let Some(kind) = kind(options) else {
+        return Err(DocumentKind::unknown(name).into());
+    };
     let as_written = options.set.is_empty() && !options.resolved && !options.schema;
     if let Some(text) = kind.bundled(name).filter(|_| as_written) {
         return print(text);
@@ -31,12 +35,19 @@ pub fn show(options: &ShowOptions) -> Result<ExitStatus, CommandError> {
 }
 
 /// The kind that the options name, or that a bundled document of the name has; files are taken as
-/// profiles.
-fn kind(options: &ShowOptions) -> DocumentKind {
+/// profiles. `None`: there is neither.
+fn kind(options: &ShowOptions) -> Option<DocumentKind> {
     match (options.array, options.disk, options.study) {
-        (true, _, _) => DocumentKind::Array,
-        (_, true, _) => DocumentKind::Disk,
-        (_, _, true) => DocumentKind::Study,
-        _ => DocumentKind::of_bundled(&options.name).unwrap_or(DocumentKind::Profile),
+        (true, _, _) => Some(DocumentKind::Array),
+        (_, true, _) => Some(DocumentKind::Disk),
+        (_, _, true) => Some(DocumentKind::Study),
+        _ => {
+            let is_file = || {
+                Path::new(&options.name)
+                    .exists()
+                    .then_some(DocumentKind::Profile)
+            };
+            DocumentKind::of_bundled(&options.name).or_else(is_file)
+        }
     }
 }

@@ -231,6 +231,9 @@ pub struct ReportOptions {
     /// Also write a summary as Markdown, for tickets and wikis [without FILE: standard output].
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub markdown: Option<PathBuf>,
+    /// Write over files that are there already, but for those of a run.
+    #[arg(long)]
+    pub overwrite: bool,
     /// Also write each run into its directory in the layout of Jetstress's reports (HTML and XML, for
     /// scripts that read those).
     #[arg(long)]
