@@ -181,10 +181,10 @@ pub fn describe(
     layout: Option<&Layout>,
 ) -> String {
     let mut text = format!(
-        "{}: {} customers with {} days of trading, about {}\n",
+        "{}: {} with {} of trading, about {}\n",
         request.workload,
-        units::count_of(u64::from(sized_database.data_set.customers())),
-        sized_database.data_set.trade_days(),
+        units::count(u64::from(sized_database.data_set.customers()), "customer"),
+        units::count(u64::from(sized_database.data_set.trade_days()), "day"),
         units::size(sized_database.bytes())
     );
     if let Some(layout) = layout {
