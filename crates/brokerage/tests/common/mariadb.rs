@@ -43,6 +43,8 @@ pub fn start(room: &Path) -> Child {
 fn start_with(room: &Path, options: &[String]) -> Child {
     let log = std::fs::File::create(room.join("log")).unwrap();
     Command::new(program("mariadbd").unwrap())
+        // A server that starts removes the temporary tables of all others from their directory.
+        .env("TMPDIR", room)
         .arg("--no-defaults")
         .arg(format!("--datadir={}", room.join("data").display()))
         .arg(format!("--socket={}", room.join("socket").display()))
@@ -79,6 +81,7 @@ pub fn server() -> Option<Server> {
         std::os::unix::fs::chown(room.path(), Some(65_534), Some(65_534)).unwrap();
     }
     let output = Command::new(install)
+        .env("TMPDIR", room.path())
         .arg("--no-defaults")
         .arg(format!("--datadir={}", room.path().join("data").display()))
         .args(["--auth-root-authentication-method=normal", "--skip-test-db"])

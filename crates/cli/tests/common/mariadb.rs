@@ -25,6 +25,8 @@ fn command(program: &str, room: &Path) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(program);
     command.env("PATH", format!("{path}:/usr/sbin"));
+    // A server that starts removes the temporary tables of all others from their directory.
+    command.env("TMPDIR", room);
     command.args([
         "--no-defaults",
         &format!("--datadir={}/data", room.display()),
