@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use monitor::progress::keys;
 use proofload::StopRequest;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
-use crate::live::keys;
 
 /// A signal this soon after the first is the same key press: wrappers such as `timeout` and `make`
 /// hand it to the program once more.

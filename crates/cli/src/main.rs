@@ -1,4 +1,4 @@
-//! The command `proofload`: options, the live display, and exit statuses.
+//! The command `proofload`: options, what is printed, and exit statuses.
 
 mod answer;
 mod commands;
@@ -6,7 +6,6 @@ mod diagnostics;
 mod error;
 mod exit;
 mod interrupt;
-mod live;
 mod new_file;
 mod options;
 mod password;

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+pub use monitor::notify;
+
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 
@@ -12,10 +14,4 @@ pub fn print(text: &str) -> Result<ExitStatus, CommandError> {
         .and_then(|()| out.flush())
         .map_err(|error| CommandError::output(&error))?;
     Ok(ExitStatus::Pass)
-}
-
-/// Prints a line on standard error. Where that cannot be written (a full disk, a reader that left)
-/// the line is lost and the work goes on; `eprintln!` would end it.
-pub fn notify(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
 }

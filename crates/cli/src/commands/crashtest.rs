@@ -1,12 +1,12 @@
 //! `proofload crashtest`: crash tests of the storage engine.
 
+use monitor::progress;
 use proofload::crashtest::{Seeds, run, trace};
 
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live;
 use crate::options::CrashtestOptions;
 
 /// Simulates the seeds and prints what came of them.
@@ -20,7 +20,7 @@ pub fn crashtest(options: &CrashtestOptions) -> Result<ExitStatus, CommandError>
     };
     let stop = stop_on_signals()?;
     let jobs = options.jobs.map(|jobs| jobs as usize);
-    let view = Box::new(live::of_seeds(options.quiet));
+    let view = Box::new(progress::of_seeds(options.quiet));
     let outcome = run(seeds, jobs, view, &stop)?;
     if let Some(failure) = &outcome.failure {
         let seed = failure.seed;

@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use monitor::progress;
 use proofload::{Error, Scenario, predict, replay};
 
 use super::outcome::report_outcome;
@@ -11,7 +12,6 @@ use super::watched::watched;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live;
 use crate::new_file::open_new;
 use crate::options::{OutputOptions, PredictOptions};
 use crate::print::{notify, print};
@@ -50,7 +50,7 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, CommandError> {
         &options.events.wanted(json)?,
         (&options.workload, &options.array),
         quiet,
-        || live::simulated_view(quiet),
+        || progress::simulated_view(quiet),
         |observer| prepared.run(observer, &stop),
     )?;
     report_outcome(&outcome, json, quiet || options.events.to_output())
@@ -81,7 +81,7 @@ fn replay(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, C
             .wanted(json || path == Some(Path::new(OUTPUT)))?,
         (&options.workload, &options.array),
         quiet,
-        || live::view(quiet),
+        || progress::view(quiet),
         |observer| prepared.run(responses, observer, &stop),
     )
     .map_err(|error| match (error, path) {

@@ -1,6 +1,7 @@
 //! `proofload run` as one of several ranks. Rank 0 prints for all.
 
 use measure::result::RunResult;
+use monitor::progress;
 use proofload::ranks::{Peers, Prepared, RankError};
 use proofload::{ErrorClass, Outcome, StopRequest};
 
@@ -9,7 +10,6 @@ use super::watched::open;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live;
 use crate::options::RunOptions;
 use crate::print::{notify, print};
 
@@ -92,11 +92,11 @@ fn watched_part(
     stop: &StopRequest,
 ) -> Result<Result<Outcome, RankError>, CommandError> {
     if !prepared.is_first() {
-        return Ok(prepared.run(live::view(true), stop));
+        return Ok(prepared.run(progress::view(true), stop));
     }
     let wanted = options.watch.wanted(options.output.json)?;
     let monitors = open(&wanted, (&options.workload, storage_name), quiet)?;
-    let done = prepared.run(monitors.observer(|| live::view(quiet)), stop);
+    let done = prepared.run(monitors.observer(|| progress::view(quiet)), stop);
     let trouble = match &done {
         Ok(outcome) => monitors.finish(&outcome.result),
         Err(RankError::Error(error)) => monitors.fail(error),

@@ -1,5 +1,6 @@
 //! `proofload run`.
 
+use monitor::progress;
 use proofload::Outcome;
 use proofload::run::Prepared;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -11,7 +12,6 @@ use crate::diagnostics;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live;
 use crate::options::{OutputOptions, RunOptions};
 use crate::print::{notify, print};
 use crate::ranks;
@@ -55,7 +55,7 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
         &options.watch.wanted(json)?,
         (workload, &options.storage_name(&storage)),
         quiet,
-        || live::view(quiet),
+        || progress::view(quiet),
         |observer| prepared.run(observer, &stop),
     )?;
     let status = report_outcome(&outcome, json, quiet || options.watch.events.to_output())?;

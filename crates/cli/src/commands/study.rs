@@ -3,6 +3,7 @@
 use std::fs;
 
 use measure::run_directory::REPORT_FILE;
+use monitor::progress;
 use proofload::ranks::help;
 use proofload::study::Prepared;
 use report::Style;
@@ -12,7 +13,6 @@ use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live;
 use crate::options::StudyOptions;
 use crate::ranks;
 
@@ -28,7 +28,7 @@ pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
     let stop = stop_on_signals()?;
     let reports = Reports::default();
     let jobs = options.jobs;
-    let view = || reports.write_with(live::of_cases(prepared.jobs(), options.output.quiet));
+    let view = || reports.write_with(progress::of_cases(prepared.jobs(), options.output.quiet));
     let outcome = match peers {
         None => {
             let view = view();

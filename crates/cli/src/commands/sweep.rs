@@ -5,6 +5,7 @@ use std::path::Path;
 
 use measure::grid::GridResult;
 use measure::run_directory::REPORT_FILE;
+use monitor::progress;
 use proofload::ranks::help;
 use proofload::sweep::Prepared;
 use proofload::{Output, Scenario};
@@ -16,7 +17,6 @@ use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::live;
 use crate::options::{OutputOptions, PredictOptions};
 use crate::print::{notify, print};
 use crate::ranks;
@@ -56,7 +56,7 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
     let wanted = options.events.wanted(json)?;
     let monitors = open(&wanted, (&options.workload, &options.array), quiet)?;
     let reports = Reports::default();
-    let view = || monitors.observer(|| reports.write_with(live::of_points(quiet)));
+    let view = || monitors.observer(|| reports.write_with(progress::of_points(quiet)));
     let done = match peers {
         None => prepared.run(view(), &stop),
         Some(peers) => ranks::lead(peers, |helpers| prepared.run_with(view(), &stop, helpers)),

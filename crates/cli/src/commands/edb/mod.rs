@@ -6,13 +6,13 @@ use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use monitor::progress::bar_left;
 use proofload::database_file::{DatabaseFile, DumpRequest, recover};
 
 use self::remedies::{refusal, refusal_of_recovery};
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
-use crate::live::bar_left;
 use crate::options::{DumpOptions, EdbCommand};
 use crate::print::{notify, print};
 

@@ -9,7 +9,7 @@ use report::progress::{Pace, Speed, bars, figures};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use super::{REDRAW, keys};
-use crate::print::notify;
+use crate::notify;
 
 /// Up to three lines that are drawn over and over: the progress of the phase, the figures of the last
 /// second, the verdict so far. Each fits 80 columns. Notes scroll past above them.

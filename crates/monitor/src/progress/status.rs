@@ -8,7 +8,7 @@ use proofload::{Event, Observer};
 use report::progress::{Due, Status, StatusSource};
 
 use super::REDRAW;
-use crate::print::notify;
+use crate::notify;
 
 /// Shows the line of a source, on standard error.
 pub struct StatusView<S> {

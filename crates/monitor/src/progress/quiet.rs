@@ -2,7 +2,7 @@
 
 use proofload::{Event, Observer};
 
-use crate::print::notify;
+use crate::notify;
 
 /// Prints warnings on standard error, and nothing else.
 pub struct QuietView;

@@ -29,11 +29,13 @@ const QUIET_OF_STUDIES: Duration = Duration::from_secs(30);
 
 /// The view that fits: nothing when quiet, a live line in a terminal, else plain lines, always on
 /// standard error.
+#[must_use]
 pub fn view(quiet: bool) -> Box<dyn Observer> {
     choose(quiet, false)
 }
 
 /// The same for simulated time, which passes at a speed of its own.
+#[must_use]
 pub fn simulated_view(quiet: bool) -> Box<dyn Observer> {
     choose(quiet, true)
 }
@@ -49,16 +51,19 @@ fn choose(quiet: bool, simulated: bool) -> Box<dyn Observer> {
 }
 
 /// The view of crash tests.
+#[must_use]
 pub fn of_seeds(quiet: bool) -> impl Observer {
     StatusView::new(SeedsStatus::new(), quiet, STATUS, QUIET)
 }
 
 /// The view of a sweep or a search.
+#[must_use]
 pub fn of_points(quiet: bool) -> impl Observer {
     StatusView::new(PointsStatus::new(), quiet, STATUS, QUIET)
 }
 
 /// The view of studies, of which `jobs` cases are predicted at a time.
+#[must_use]
 pub fn of_cases(jobs: usize, quiet: bool) -> impl Observer {
     let form = "{spinner} {elapsed} {msg}";
     StatusView::new(CasesStatus::new(jobs), quiet, form, QUIET_OF_STUDIES)
