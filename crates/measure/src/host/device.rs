@@ -263,6 +263,12 @@ mod tests {
         assert_eq!(below(&looped), ["dm-0", "sda2", "sda"]);
         assert_eq!(below(&partition), ["sda"]);
         assert!(below(partition.parent().unwrap()).is_empty());
+        let all = device_directories(&file, Path::new("/proc"), root.path());
+        assert_eq!(all.first(), Some(&mapped));
+        assert_eq!(
+            all[1..],
+            super::below(&mapped, Path::new("/proc"), root.path())
+        );
     }
 
     #[test]
