@@ -118,7 +118,7 @@ fn a_loop_device_through_the_page_cache_passes_only_when_allowed() {
     }
     here.proofload(&format!("{SMALL} {WIDE}"))
         .exits(5)
-        .prints("a loop device that goes through the page cache")
+        .prints("goes through the page cache of this host")
         .prints("losetup --direct-io=on");
     assert!(causes(&result(&here)).contains(&"buffered-loop"));
     fs::remove_dir_all(here.path("out")).expect("results to remove");

@@ -154,6 +154,6 @@ fn buffered_loop(evidence: &Evidence<'_>) -> Option<String> {
     let mut under_test = devices.filter(|device| !device.targets.is_empty());
     let name = under_test.find_map(|device| device.buffered_loops.first())?;
     Some(format!(
-        "{name} is a loop device that goes through the page cache of this host."
+        "the loop device {name} goes through the page cache of this host."
     ))
 }
