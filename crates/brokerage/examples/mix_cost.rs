@@ -390,8 +390,8 @@ impl Database for Counted {
         self.database.mark_ready()
     }
 
-    fn tables(&self) -> Result<Vec<String>, DatabaseError> {
-        self.database.tables()
+    fn tables_and_indexes(&self) -> Result<Vec<String>, DatabaseError> {
+        self.database.tables_and_indexes()
     }
 
     fn size_bytes(&self) -> Result<u64, DatabaseError> {

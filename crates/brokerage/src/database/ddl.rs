@@ -104,7 +104,7 @@ fn list(columns: &[&str]) -> String {
 }
 
 /// Name of an index, the same in all databases.
-fn index_name(table: &Table, columns: &[&str]) -> String {
+pub(super) fn index_name(table: &Table, columns: &[&str]) -> String {
     format!("{}_by_{}", table.name.name(), columns.join("_"))
 }
 

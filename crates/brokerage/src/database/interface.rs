@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::ddl::index_name;
 use super::digest::TableDigest;
 use super::marker::{Build, State};
 use super::run_lock::{LockError, RunLock};
@@ -156,11 +157,11 @@ pub trait Database: Send + Sync {
     /// The server is gone.
     fn mark_ready(&self) -> Result<(), DatabaseError>;
 
-    /// The names of the existing tables.
+    /// The names of the existing tables and indexes.
     ///
     /// # Errors
     /// The server is gone.
-    fn tables(&self) -> Result<Vec<String>, DatabaseError>;
+    fn tables_and_indexes(&self) -> Result<Vec<String>, DatabaseError>;
 
     /// Bytes of all tables and indexes, without the log.
     ///
@@ -200,16 +201,24 @@ pub trait Database: Send + Sync {
     fn remove(&self) -> Result<(), DatabaseError>;
 }
 
-/// The tables that are missing. A complete build has all of them, unless someone dropped some
-/// since.
+/// The tables that are missing, and the indexes of those that are there. A complete build has all of them,
+/// unless someone dropped some since.
 ///
 /// # Errors
 /// The server is gone.
-pub fn missing_tables(database: &dyn Database) -> Result<Vec<&'static str>, DatabaseError> {
-    let there = database.tables()?;
-    let names = TABLES.iter().map(|table| table.name.name());
-    let is_missing = |name: &&str| !there.iter().any(|one| one.eq_ignore_ascii_case(name));
-    Ok(names.filter(is_missing).collect())
+pub fn missing_tables(database: &dyn Database) -> Result<Vec<String>, DatabaseError> {
+    let there = database.tables_and_indexes()?;
+    let is_there = |name: &str| there.iter().any(|one| one.eq_ignore_ascii_case(name));
+    let missing = TABLES.iter().flat_map(|table| {
+        let name = table.name.name();
+        let mut names = vec![name.to_owned()];
+        if is_there(name) {
+            let indexes = table.indexes.iter();
+            names.extend(indexes.map(|index| index_name(table, index.columns)));
+        }
+        names
+    });
+    Ok(missing.filter(|name| !is_there(name)).collect())
 }
 
 /// The error of a step that the server refused to do or could not.

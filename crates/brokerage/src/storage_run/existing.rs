@@ -70,7 +70,7 @@ pub(super) fn existing_data_set(
             if !missing.is_empty() {
                 return Err(Error::environment(
                     format!(
-                        "The brokerage there has lost tables: {}.",
+                        "The brokerage there has lost tables or indexes: {}.",
                         missing.join(", ")
                     ),
                     "Somebody has removed them since it was built. Remove what is left of it, and \

@@ -10,7 +10,7 @@ use brokerage::database::postgres::{Cluster, ClusterError};
 use brokerage::database::{Build, Database, Loader, State, Step, finish, missing_tables};
 use brokerage::error::DatabaseError;
 use brokerage::row::Answers;
-use brokerage::schema::{TABLES, Table, TableName, Type};
+use brokerage::schema::{Index, TABLES, Table, TableName, Type};
 use brokerage::session::{AfterBatch, Call, Isolation, Session};
 use brokerage::statement::Statement;
 use brokerage::value::Value;
@@ -102,10 +102,43 @@ pub fn build(database: &dyn Database) -> Build {
     reported.sort_unstable();
     let steps: usize = database.post_load_steps().iter().map(Vec::len).sum();
     assert_eq!(reported, (1..=steps).collect::<Vec<_>>());
+    miss_an_index(database);
     database.mark_ready().unwrap();
     assert_eq!(database.state().unwrap(), State::Ready(build.clone()));
     assert!(missing_tables(database).unwrap().is_empty());
     build
+}
+
+/// An index that somebody drops is missed.
+fn miss_an_index(database: &dyn Database) {
+    let mut indexes = TABLES.iter().flat_map(|table| {
+        let indexes = table.indexes.iter();
+        indexes.map(move |index| (table, index))
+    });
+    // One that no foreign key needs.
+    let is_free = |(table, index): &(&Table, &Index)| {
+        let mut references = table.references.iter();
+        !references.any(|reference| index.columns.starts_with(reference.columns))
+    };
+    let (table, index) = indexes.find(is_free).unwrap();
+    let (of, columns) = (table.name.name(), index.columns);
+    let name = format!("{of}_by_{}", columns.join("_"));
+    let run = |sql: String| {
+        database.run_step(&Step {
+            what: name.clone(),
+            sql,
+            is_optional: false,
+        })
+    };
+    // MariaDB asks for the name of the table, and the others do not take it.
+    run(format!("DROP INDEX {name}"))
+        .or_else(|_| run(format!("DROP INDEX {name} ON {of}")))
+        .unwrap();
+    assert_eq!(missing_tables(database).unwrap(), [name.clone()]);
+    let unique = if index.is_unique { "UNIQUE" } else { "" };
+    let columns = columns.join(", ");
+    run(format!("CREATE {unique} INDEX {name} ON {of} ({columns})")).unwrap();
+    assert!(missing_tables(database).unwrap().is_empty());
 }
 
 pub static BROKER: Statement = Statement {

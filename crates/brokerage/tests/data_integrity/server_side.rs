@@ -38,7 +38,7 @@ fn sessions_have_settings_of_their_own() {
         assert_eq!(shown[0][0].as_deref(), Some(value), "{sql}");
     }
     connection.ask("SELECT pg_sleep(0.1)").unwrap();
-    assert!(!postgres.tables().unwrap().is_empty());
+    assert!(!postgres.tables_and_indexes().unwrap().is_empty());
 }
 
 #[test]

@@ -325,8 +325,12 @@ impl Database for MariaDb {
         self.worker()?.ask(&Build::mark_ready()).map(|_| ())
     }
 
-    fn tables(&self) -> Result<Vec<String>, DatabaseError> {
-        let names = self.connect_for_sql()?.ask("SHOW TABLES")?;
+    fn tables_and_indexes(&self) -> Result<Vec<String>, DatabaseError> {
+        let names = self.connect_for_sql()?.ask(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() \
+             UNION ALL \
+             SELECT index_name FROM information_schema.statistics WHERE table_schema = DATABASE()",
+        )?;
         Ok(names.into_iter().flatten().flatten().collect())
     }
 
@@ -368,7 +372,7 @@ impl Database for MariaDb {
     }
 
     fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {
-        let there = self.tables()?;
+        let there = self.tables_and_indexes()?;
         match there.iter().any(|name| name == STATE_TABLE) {
             false => Ok(Vec::new()),
             true => Ok(seal::values_of(

@@ -329,10 +329,11 @@ impl Database for Postgres {
         self.worker()?.ask(&Build::mark_ready()).map(|_| ())
     }
 
-    fn tables(&self) -> Result<Vec<String>, DatabaseError> {
-        let names = self
-            .connect_for_sql()?
-            .ask("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")?;
+    fn tables_and_indexes(&self) -> Result<Vec<String>, DatabaseError> {
+        let names = self.connect_for_sql()?.ask(
+            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() \
+             UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()",
+        )?;
         Ok(names.into_iter().flatten().flatten().collect())
     }
 

@@ -349,14 +349,14 @@ impl Database for Sqlite {
         batch(&connection, &Build::mark_ready())
     }
 
-    fn tables(&self) -> Result<Vec<String>, DatabaseError> {
+    fn tables_and_indexes(&self) -> Result<Vec<String>, DatabaseError> {
         let connection = self.open(OpenFlags::empty())?;
         let names = || -> rusqlite::Result<Vec<String>> {
-            let sql = "SELECT name FROM sqlite_master WHERE type = 'table'";
+            let sql = "SELECT name FROM sqlite_master WHERE type IN ('table', 'index')";
             let mut found = connection.prepare(sql)?;
             found.query_map([], |row| row.get(0))?.collect()
         };
-        names().map_err(|error| failure(&error, "the names of the tables"))
+        names().map_err(|error| failure(&error, "the names of tables and indexes"))
     }
 
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
@@ -390,7 +390,11 @@ impl Database for Sqlite {
     }
 
     fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {
-        if !self.tables()?.iter().any(|name| name == STATE_TABLE) {
+        if !self
+            .tables_and_indexes()?
+            .iter()
+            .any(|name| name == STATE_TABLE)
+        {
             return Ok(Vec::new());
         }
         let connection = self.open(OpenFlags::empty())?;
