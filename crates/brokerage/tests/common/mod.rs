@@ -134,7 +134,10 @@ fn miss_an_index(database: &dyn Database) {
     run(format!("DROP INDEX {name}"))
         .or_else(|_| run(format!("DROP INDEX {name} ON {of}")))
         .unwrap();
-    assert_eq!(missing_tables(database).unwrap(), [name.clone()]);
+    assert_eq!(
+        missing_tables(database).unwrap(),
+        std::slice::from_ref(&name)
+    );
     let unique = if index.is_unique { "UNIQUE" } else { "" };
     let columns = columns.join(", ");
     run(format!("CREATE {unique} INDEX {name} ON {of} ({columns})")).unwrap();
