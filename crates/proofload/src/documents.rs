@@ -10,6 +10,7 @@ use execution::Error;
 use serde_json::Value;
 
 use crate::files::Files;
+use crate::nearest::nearest;
 use crate::registry::WORKLOADS;
 use crate::scenario::Scenario;
 use crate::study::{BUNDLED_STUDIES, Study, bundled_study};
@@ -53,11 +54,8 @@ impl DocumentKind {
     #[must_use]
     pub fn unknown(name: &str) -> Error {
         let names = Self::ALL.into_iter().flat_map(Self::names);
-        let near = names.map(|one| (strsim::damerau_levenshtein(name, one), one));
-        // Of equally near ones the first.
-        let near = near.min_by_key(|(distance, _)| *distance);
-        let help = match near.filter(|(distance, _)| *distance <= 3) {
-            Some((_, name)) => format!("Did you mean {name}?"),
+        let help = match nearest(name, names) {
+            Some(name) => format!("Did you mean {name}?"),
             None => "'proofload list' names the workloads; 'proofload list arrays', 'disks' and 'studies' the \
                      others."
                 .to_owned(),

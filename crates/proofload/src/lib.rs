@@ -50,6 +50,7 @@ pub mod workloads;
 
 mod files;
 mod load_search;
+mod nearest;
 #[cfg(feature = "host")]
 mod results_place;
 mod scenario;

@@ -7,6 +7,7 @@ use config::Source;
 use workload::{LoadOption, LoadOptions, Profile, Workload};
 
 use crate::jetstress::looks_like_xml;
+use crate::nearest::nearest;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Value};
@@ -68,14 +69,9 @@ pub fn events(scenario: &Scenario) -> Option<Source> {
 fn unknown(registry: &Registry, workload: &str) -> Error {
     let names = registry.bundled_profiles().map(|profile| profile.name);
     let names: Vec<&str> = names.collect();
-    let near = names
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(workload, name), name))
-        // Of equally near ones the first, which is the newest.
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, _)| *distance <= 3);
-    let help = match near {
-        Some((_, name)) => format!("Did you mean {name}? 'proofload list' names them all."),
+    // Of equally near ones the newest.
+    let help = match nearest(workload, names.iter().copied()) {
+        Some(name) => format!("Did you mean {name}? 'proofload list' names them all."),
         None => format!(
             "Name one of {}, or give the path of a profile file.",
             names.join(", ")

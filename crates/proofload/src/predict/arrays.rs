@@ -5,6 +5,7 @@ use std::io;
 use array::description::{BUNDLED_ARRAYS, Description, bundled_array, describes_disk, one_disk};
 use config::Source;
 
+use crate::nearest::nearest;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
 use crate::workloads;
@@ -70,13 +71,8 @@ fn single_disk(name: &str, own: DiskSource) -> Error {
 }
 
 fn unknown(name: &str) -> Error {
-    let near = BUNDLED_ARRAYS
-        .iter()
-        .map(|array| (strsim::damerau_levenshtein(name, array.name), array.name))
-        .min()
-        .filter(|(distance, _)| *distance <= 3);
-    let help = match near {
-        Some((_, name)) => format!("Did you mean {name}? 'proofload list arrays' names them all."),
+    let help = match nearest(name, BUNDLED_ARRAYS.iter().map(|array| array.name)) {
+        Some(name) => format!("Did you mean {name}? 'proofload list arrays' names them all."),
         None => "'proofload list arrays' names those built in; a path of a description works, too."
             .to_owned(),
     };
