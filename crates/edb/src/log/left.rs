@@ -1,9 +1,9 @@
 //! Whether the log files that a database left when it was closed are all there when it is opened again.
 
-use super::LOG_PREFIX;
 use super::names::Names;
 use super::state::LogCore;
-use crate::integrity::{FileClass, FileFinding, FilePart};
+use super::{LOG_PREFIX, verify};
+use crate::integrity::FileFinding;
 use runtime::{Directory, IoError};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -53,8 +53,8 @@ pub async fn missing_log_files<D: Directory>(
     let Some((generation, name)) = missing.first() else {
         return Ok(None);
     };
-    let mut finding = missing_file(directory, *generation);
-    finding.file = format!("{}/{name}", directory.describe());
+    let file = format!("{}/{name}", directory.describe());
+    let mut finding = verify::missing(file, *generation);
     if missing.len() > 1 {
         finding.problem = format!(
             "{} log files are missing that were there when the database was closed; it is the first of them",
@@ -67,15 +67,7 @@ pub async fn missing_log_files<D: Directory>(
 /// The finding that a full file is not there.
 pub(crate) fn missing_file<D: Directory>(directory: &D, generation: u32) -> FileFinding {
     let name = Names::new(LOG_PREFIX).full(generation);
-    FileFinding {
-        file: format!("{}/{name}", directory.describe()),
-        part: FilePart::Log {
-            generation,
-            segment: None,
-        },
-        class: FileClass::Missing,
-        problem: "it is missing".to_owned(),
-    }
+    verify::missing(format!("{}/{name}", directory.describe()), generation)
 }
 
 fn generations(names: &Names, present: &[String]) -> BTreeSet<u32> {

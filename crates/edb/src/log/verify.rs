@@ -65,7 +65,7 @@ impl Expected<'_> {
 
     /// The finding that the file is not there.
     pub(super) fn missing(&self) -> FileFinding {
-        self.finding(None, FileClass::Missing, "it is missing".to_owned())
+        missing(self.file.clone(), self.generation)
     }
 
     /// The finding that the file has lost its end.
@@ -150,6 +150,19 @@ impl Expected<'_> {
              another place"
         );
         (FileClass::LostWrite, problem)
+    }
+}
+
+/// The finding that the log file at a path, which holds this generation, is not there.
+pub(super) fn missing(file: String, generation: u32) -> FileFinding {
+    FileFinding {
+        file,
+        part: FilePart::Log {
+            generation,
+            segment: None,
+        },
+        class: FileClass::Missing,
+        problem: "it is missing".to_owned(),
     }
 }
 

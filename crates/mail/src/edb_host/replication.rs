@@ -235,7 +235,7 @@ impl<D: Directory> EdbHost<D> {
         let mut failure = failure_of(Damage::File(first), COMPARING);
         if found.files.len() > 1 {
             failure.error = format!(
-                "{}; {} things are wrong with header, checkpoint and log of the passive copy",
+                "{}; there are {} findings in header, checkpoint and log of the passive copy",
                 failure.error,
                 found.files.len()
             );
