@@ -7,7 +7,7 @@ mod common;
 use std::time::Duration;
 
 use brokerage::database::postgres::{Cluster, ClusterError, Connection, Postgres};
-use brokerage::database::{Address, Build, Database, Secret, State, missing_tables};
+use brokerage::database::{Address, Build, Database, Secret, State, missing_tables_and_indexes};
 use brokerage::error::DatabaseError;
 use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
@@ -54,7 +54,10 @@ fn a_database_is_built_used_and_removed() {
     again.create(&Build::new(1000, 2, 1)).unwrap_err();
     let (address, drop) = (cluster.address(), "DROP TABLE watch_item, holding CASCADE");
     ask(&address, again.database_name(), drop);
-    assert_eq!(missing_tables(&again).unwrap(), ["watch_item", "holding"]);
+    assert_eq!(
+        missing_tables_and_indexes(&again).unwrap(),
+        ["watch_item", "holding"]
+    );
     again.remove().unwrap();
     assert_eq!(postgres.state().unwrap(), State::Absent);
     let databases = ask(

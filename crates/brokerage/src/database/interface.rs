@@ -201,12 +201,12 @@ pub trait Database: Send + Sync {
     fn remove(&self) -> Result<(), DatabaseError>;
 }
 
-/// The tables that are missing, and the indexes of those that are there. A complete build has all of them,
-/// unless someone dropped some since.
+/// The tables that are missing, and of those that are there the indexes beside the primary key. A complete build
+/// has all of them, unless someone dropped some since.
 ///
 /// # Errors
 /// The server is gone.
-pub fn missing_tables(database: &dyn Database) -> Result<Vec<String>, DatabaseError> {
+pub fn missing_tables_and_indexes(database: &dyn Database) -> Result<Vec<String>, DatabaseError> {
     let there = database.tables_and_indexes()?;
     let is_there = |name: &str| there.iter().any(|one| one.eq_ignore_ascii_case(name));
     let missing = TABLES.iter().flat_map(|table| {

@@ -43,7 +43,7 @@ mod url;
 
 pub use endpoint::Endpoint;
 pub use interface::Step;
-pub use interface::{Database, Loader, Server, missing_tables};
+pub use interface::{Database, Loader, Server, missing_tables_and_indexes};
 pub use marker::{Build, State};
 pub use post_load::{Finished, finish};
 pub use run_lock::{LockError, RunLock};

@@ -1,6 +1,6 @@
 //! A database that is there already: whether a run may go on it.
 
-use crate::database::{LockError, RunLock, State, missing_tables};
+use crate::database::{LockError, RunLock, State, missing_tables_and_indexes};
 use crate::dataset::DataSet;
 use execution::storage_run::RunRequest;
 use execution::{Error, RunOptions};
@@ -65,7 +65,7 @@ pub(super) fn existing_data_set(
                     "Omit --target-size to run on it as it is.",
                 ));
             }
-            let missing = missing_tables(&*opened.database);
+            let missing = missing_tables_and_indexes(&*opened.database);
             let missing = missing.map_err(|error| server::refusal(&error))?;
             if !missing.is_empty() {
                 return Err(Error::environment(

@@ -7,7 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use brokerage::database::postgres::cluster::Settings;
 use brokerage::database::postgres::{Cluster, ClusterError};
-use brokerage::database::{Build, Database, Loader, State, Step, finish, missing_tables};
+use brokerage::database::{
+    Build, Database, Loader, State, Step, finish, missing_tables_and_indexes,
+};
 use brokerage::error::DatabaseError;
 use brokerage::row::Answers;
 use brokerage::schema::{Index, TABLES, Table, TableName, Type};
@@ -105,7 +107,7 @@ pub fn build(database: &dyn Database) -> Build {
     miss_an_index(database);
     database.mark_ready().unwrap();
     assert_eq!(database.state().unwrap(), State::Ready(build.clone()));
-    assert!(missing_tables(database).unwrap().is_empty());
+    assert!(missing_tables_and_indexes(database).unwrap().is_empty());
     build
 }
 
@@ -135,13 +137,13 @@ fn miss_an_index(database: &dyn Database) {
         .or_else(|_| run(format!("DROP INDEX {name} ON {of}")))
         .unwrap();
     assert_eq!(
-        missing_tables(database).unwrap(),
+        missing_tables_and_indexes(database).unwrap(),
         std::slice::from_ref(&name)
     );
     let unique = if index.is_unique { "UNIQUE" } else { "" };
     let columns = columns.join(", ");
     run(format!("CREATE {unique} INDEX {name} ON {of} ({columns})")).unwrap();
-    assert!(missing_tables(database).unwrap().is_empty());
+    assert!(missing_tables_and_indexes(database).unwrap().is_empty());
 }
 
 pub static BROKER: Statement = Statement {
