@@ -20,10 +20,11 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), CommandError> {
 
 /// Opens the file that `option` names for writing: one that is not there, or what is no file, such as a pipe.
 pub fn open_new(path: &Path, option: &str) -> Result<File, CommandError> {
-    let opened = if is_file(path) {
-        Err(io::ErrorKind::AlreadyExists.into())
-    } else {
-        File::create(path)
+    let opened = match File::create_new(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !is_file(path) => {
+            File::options().write(true).open(path)
+        }
+        opened => opened,
     };
     opened.map_err(|error| refused(path, option, &error))
 }

@@ -52,10 +52,10 @@ fn a_run_within_its_limits_passes_and_leaves_the_target_empty() {
     // Nothing that is there is written over unasked, and nothing of a run at all.
     for (line, words) in [
         ("--csv runs.csv", "--overwrite"),
-        ("--out out/samples.csv", "belongs to the run"),
+        ("--out out/samples.csv", "lies in the directory of a run"),
         (
             "--markdown out/result.json --overwrite",
-            "belongs to the run",
+            "lies in the directory of a run",
         ),
         ("--csv new.txt --markdown ./new.txt", "both name"),
     ] {

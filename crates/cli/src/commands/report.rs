@@ -108,7 +108,7 @@ fn to_output(options: &ReportOptions) -> Vec<&'static str> {
 }
 
 /// Before anything is written: no file is written twice, and none that is there already unless that was
-/// asked for; those of a run never are.
+/// asked for; of those in the directory of a run only its report.
 fn check_files(options: &ReportOptions) -> Result<(), CommandError> {
     let mut seen: Vec<(&str, PathBuf)> = Vec::new();
     for file in files(options).filter(|file| !is_output(file)) {
@@ -126,7 +126,10 @@ fn check_files(options: &ReportOptions) -> Result<(), CommandError> {
             && !place.ends_with(REPORT_FILE)
         {
             return Err(CommandError::usage(
-                format!("{} belongs to the run.", path.display()),
+                format!(
+                    "{} lies in the directory of a run, where nothing but its report is written over.",
+                    path.display()
+                ),
                 format!("Name another file with {option}."),
             ));
         }

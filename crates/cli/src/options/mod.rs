@@ -231,7 +231,7 @@ pub struct ReportOptions {
     /// Also write a summary as Markdown, for tickets and wikis [without FILE: standard output].
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub markdown: Option<PathBuf>,
-    /// Write over files that are there already, but for those of a run.
+    /// Write over files that are there already; in the directory of a run only over its report.
     #[arg(long)]
     pub overwrite: bool,
     /// Also write each run into its directory in the layout of Jetstress's reports (HTML and XML, for
