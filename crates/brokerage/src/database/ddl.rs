@@ -103,11 +103,6 @@ fn list(columns: &[&str]) -> String {
     columns.join(", ")
 }
 
-/// Name of an index, the same in all databases.
-pub(super) fn index_name(table: &Table, columns: &[&str]) -> String {
-    format!("{}_by_{}", table.name.name(), columns.join("_"))
-}
-
 fn create_index(table: &Table, index: &Index) -> Step {
     let name = table.name.name();
     let unique = if index.is_unique { "UNIQUE " } else { "" };
@@ -115,7 +110,7 @@ fn create_index(table: &Table, index: &Index) -> Step {
         format!("the index of {name} by {}", index.columns.join(" and ")),
         format!(
             "CREATE {unique}INDEX {} ON {name} ({})",
-            index_name(table, index.columns),
+            table.index_name(index.columns),
             list(index.columns)
         ),
     )
@@ -229,7 +224,7 @@ pub(super) fn finish_mariadb() -> Vec<Vec<Step>> {
             let columns = index.columns;
             format!(
                 "ADD {unique}INDEX {} ({})",
-                index_name(table, columns),
+                table.index_name(columns),
                 list(columns)
             )
         });
@@ -240,7 +235,7 @@ pub(super) fn finish_mariadb() -> Vec<Vec<Step>> {
         let behind = behind.map(|one| {
             format!(
                 "ADD INDEX {} ({})",
-                index_name(table, one.columns),
+                table.index_name(one.columns),
                 list(one.columns)
             )
         });

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::ddl::index_name;
 use super::digest::TableDigest;
 use super::marker::{Build, State};
 use super::run_lock::{LockError, RunLock};
@@ -214,7 +213,7 @@ pub fn missing_tables_and_indexes(database: &dyn Database) -> Result<Vec<String>
         let mut names = vec![name.to_owned()];
         if is_there(name) {
             let indexes = table.indexes.iter();
-            names.extend(indexes.map(|index| index_name(table, index.columns)));
+            names.extend(indexes.map(|index| table.index_name(index.columns)));
         }
         names
     });

@@ -74,6 +74,14 @@ pub struct Table {
     pub indexes: &'static [Index],
 }
 
+impl Table {
+    /// Name of an index of this table by some columns, the same in all databases.
+    #[must_use]
+    pub fn index_name(&self, columns: &[&str]) -> String {
+        format!("{}_by_{}", self.name.name(), columns.join("_"))
+    }
+}
+
 pub(super) const fn big(name: &'static str) -> Column {
     column(name, Type::Big)
 }
