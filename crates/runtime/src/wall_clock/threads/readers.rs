@@ -62,8 +62,9 @@ impl Readers {
     /// Sleeps until one of the descriptors can be read, at most for `timeout_ns`.
     pub(super) fn sleep(&mut self, timeout_ns: Option<u64>) {
         let timeout = timeout_ns.map(|timeout_ns| libc::timespec {
-            tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
-            tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,
+            // Their types differ between C libraries.
+            tv_sec: (timeout_ns / 1_000_000_000) as _,
+            tv_nsec: (timeout_ns % 1_000_000_000) as _,
         });
         let timeout = timeout
             .as_ref()
