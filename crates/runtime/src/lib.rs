@@ -46,7 +46,7 @@ pub mod trace;
 #[cfg(feature = "host")]
 pub mod wall_clock;
 
-pub use buffer::{Buffer, BufferArena, SharedBuffer};
+pub use buffer::{Buffer, BufferArena, SharedBuffer, is_zero};
 pub use executor::{Handle, JoinHandle, Runtime};
 pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
 #[cfg(feature = "host")]

@@ -1,5 +1,7 @@
 //! What the first and last bytes of a block device say about its contents.
 
+use runtime::is_zero;
+
 /// Bytes that are read at each end of a device.
 pub const END_BYTES: usize = 1 << 20;
 
@@ -40,8 +42,7 @@ pub fn contents(first: &[u8], last: &[u8]) -> Option<&'static str> {
     if has_zfs_label(first) || has_zfs_label(last) {
         return Some("a member of a ZFS pool");
     }
-    let is_blank = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
-    (!is_blank(first) || !is_blank(last)).then_some("data")
+    (!is_zero(first) || !is_zero(last)).then_some("data")
 }
 
 /// Whether a device with these first bytes holds files of Proofload.

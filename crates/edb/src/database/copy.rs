@@ -7,7 +7,7 @@ use crate::format::layout::page_offset;
 use crate::format::page;
 use crate::log::{checkpoint_name, is_needed_from};
 use crate::position::LogPosition;
-use runtime::{Buffer, Directory, File, Handle, IoError, Persistence, SharedBuffer};
+use runtime::{Buffer, Directory, File, Handle, IoError, Persistence, SharedBuffer, is_zero};
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
@@ -123,8 +123,8 @@ impl<D: Directory> DatabaseCopy<D> {
                 check.different_pages += u64::from(written.count);
             }
             for (number, bytes) in (written.first..).zip(bytes.chunks_exact(self.page_bytes)) {
-                let is_empty = bytes.iter().all(|&byte| byte == 0);
-                check.wrong_pages += u64::from(!is_empty && page::verify(bytes, number).is_err());
+                check.wrong_pages +=
+                    u64::from(!is_zero(bytes) && page::verify(bytes, number).is_err());
             }
             check.pages += u64::from(written.count);
             check.bytes += length as u64;

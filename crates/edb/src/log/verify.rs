@@ -9,7 +9,7 @@ use crate::format::database_header::{HeaderLogPosition, Signature};
 use crate::integrity::{FileClass, FileFinding, FilePart};
 use crate::log::eight;
 use crate::position::{LogPosition, SEGMENT_BYTES};
-use runtime::{Buffer, Directory, File, IoError, IoFailure};
+use runtime::{Buffer, Directory, File, IoError, IoFailure, is_zero};
 use std::collections::BTreeSet;
 
 /// Findings of one file that are described; a file that is garbled from end to end is one finding
@@ -164,10 +164,6 @@ pub(super) fn missing(file: String, generation: u32) -> FileFinding {
         class: FileClass::Missing,
         problem: "it is missing".to_owned(),
     }
-}
-
-fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
 }
 
 /// The place and the log that a segment names.

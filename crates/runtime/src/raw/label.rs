@@ -1,7 +1,7 @@
 //! The first block of a device, which says that the rest is ours.
 
 use super::error::RawError;
-use crate::buffer::{BLOCK_BYTES, Buffer};
+use crate::buffer::{BLOCK_BYTES, Buffer, is_zero};
 use crate::file::{File, IoError};
 
 const MAGIC: &[u8; 9] = b"PROOFLOAD";
@@ -67,7 +67,7 @@ pub async fn inspect<F: File>(device: &F) -> Result<DeviceContent, IoError> {
         if offset_bytes == 0 && &buffer[..MAGIC.len()] == MAGIC {
             return Ok(DeviceContent::Ours);
         }
-        is_blank &= buffer.iter().all(|byte| *byte == 0);
+        is_blank &= is_zero(&buffer);
     }
     Ok(if is_blank {
         DeviceContent::Blank

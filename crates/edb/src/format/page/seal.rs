@@ -5,6 +5,7 @@ use super::{MAX_PAGE_NUMBER, PAGE_SIZES_BYTES, PageView, is_small};
 use crate::format::checksum::{
     Difference, block_checksum, block_checksum_skipping_itself, difference,
 };
+use runtime::is_zero;
 
 /// A single wrong bit that the checksum located.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +142,7 @@ pub fn verify(page: &[u8], page_number: u32) -> Result<(), PageDamage> {
             Err(PageDamage::WrongNumber { found })
         };
     }
-    if page.iter().all(|&byte| byte == 0) {
+    if is_zero(page) {
         return Err(PageDamage::NeverWritten);
     }
     if let Some(found) = other_number(page, page_number) {
