@@ -56,7 +56,7 @@ impl RunDirectory {
 fn refuse_link(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path)?.is_file() {
         true => Ok(()),
-        false => Err(io::Error::other("it is not a regular file")),
+        false => Err(io::Error::other("it is a link or not a regular file")),
     }
 }
 

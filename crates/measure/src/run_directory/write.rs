@@ -47,7 +47,7 @@ pub enum RunDirectoryError {
         error: io::Error,
     },
     /// A file could not be written.
-    #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
+    #[error("{path} cannot be written: {error}")]
     Write {
         /// Path of the file.
         path: PathBuf,
@@ -55,7 +55,7 @@ pub enum RunDirectoryError {
         error: io::Error,
     },
     /// The samples could not be written.
-    #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
+    #[error("{path} cannot be written: {error}")]
     Samples {
         /// Path of the file.
         path: PathBuf,
@@ -63,7 +63,7 @@ pub enum RunDirectoryError {
         error: RowError,
     },
     /// The histograms could not be written.
-    #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
+    #[error("{path} cannot be written: {error}")]
     Histograms {
         /// Path of the file.
         path: PathBuf,
