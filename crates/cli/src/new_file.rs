@@ -29,6 +29,14 @@ pub fn open_new(path: &Path, option: &str) -> Result<File, CommandError> {
     opened.map_err(|error| refused(path, option, &error))
 }
 
+/// Refuses a file that [`open_new`] would not open because it is there.
+pub fn check_new(path: &Path, option: &str) -> Result<(), CommandError> {
+    match is_file(path) {
+        true => Err(refused(path, option, &io::ErrorKind::AlreadyExists.into())),
+        false => Ok(()),
+    }
+}
+
 /// Whether there is a file at `path` whose contents would be lost.
 pub fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_file())

@@ -58,6 +58,9 @@ fn a_replay_is_the_same_every_time_and_its_own_measurement() {
     let line = "predict a.csv --array sas-10k-900gb --quiet";
     here.proofload(&format!("{line} --responses one.csv --out one"))
         .exits(0);
+    here.proofload(&format!("{line} --responses one.csv --dry-run"))
+        .exits(2)
+        .says("is there already");
     here.proofload(&format!("{line} --responses two.csv --out two"))
         .exits(0);
     let (one, two) = (

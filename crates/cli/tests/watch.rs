@@ -238,3 +238,49 @@ fn the_state_of_a_run_can_be_read_elsewhere() {
         .exits(3)
         .says("was killed");
 }
+
+#[test]
+fn a_dry_run_finds_what_cannot_be_watched() {
+    let scratch = Scratch::new();
+    scratch.directory("target");
+    scratch.directory("directory");
+    scratch.file("full", "something");
+    let held = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = held.local_addr().expect("its number").port();
+    let predicted = "predict exchange-2013 --array msa2040 --threads 2";
+    for (command, options, status, words) in [
+        (SMALL, "--events full", 2, "holds something already"),
+        (SMALL, "--events directory", 3, "is a directory"),
+        (
+            SMALL,
+            "--events missing/events",
+            3,
+            "events cannot be written",
+        ),
+        (SMALL, "--metrics nonsense", 2, "not an address"),
+        (
+            SMALL,
+            &format!("--metrics {port}"),
+            3,
+            "another program listens there",
+        ),
+        (SMALL, "--live", 2, "--live needs a terminal"),
+        (predicted, "--events full", 2, "holds something already"),
+        (
+            predicted,
+            "--sweep threads=1,2 --events full",
+            2,
+            "holds something already",
+        ),
+    ] {
+        scratch
+            .proofload(&format!("{command} {options} --dry-run"))
+            .exits(status)
+            .says(words);
+    }
+    let free = free_port();
+    scratch
+        .proofload(&format!("{SMALL} --events new --metrics {free} --dry-run"))
+        .exits(0);
+    assert!(!scratch.path("new").exists() && !scratch.path("out").exists());
+}

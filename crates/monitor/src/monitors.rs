@@ -10,7 +10,7 @@ use proofload::{Error, Event, Observer};
 use report::progress::LinesView;
 
 use crate::metrics::Figures;
-use crate::metrics::server::Server;
+use crate::metrics::server::{self, Server};
 use crate::record::{Body, SCHEMA};
 use crate::status::RunStatus;
 use crate::status_file::StatusFile;
@@ -28,6 +28,25 @@ pub struct Wanted {
     pub live: bool,
     /// Whether the state is kept in the run directory, so that a view can be opened elsewhere.
     pub keeps_status: bool,
+}
+
+impl Wanted {
+    /// Checks that everything that is wanted can be had. Creates nothing.
+    ///
+    /// # Errors
+    /// The first that cannot.
+    pub fn check(&self) -> Result<(), Error> {
+        if let Some(address) = &self.metrics {
+            server::listen(address)?;
+        }
+        if let Some(path) = &self.events {
+            EventStream::check(path)?;
+        }
+        match self.live {
+            true => LiveView::check(),
+            false => Ok(()),
+        }
+    }
 }
 
 /// What a run is about.

@@ -1,7 +1,7 @@
 //! Events as NDJSON into a file, a pipe or standard output, written as they happen.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use proofload::Error;
+use rustix::fs::{Access, access};
 
 use crate::record::Body;
 
@@ -42,21 +43,39 @@ impl EventStream {
         if path == Path::new(OUTPUT) {
             return Self::to(io::stdout(), path);
         }
-        if let Ok(found) = std::fs::metadata(path)
-            && found.is_file()
-            && found.len() > 0
-        {
-            return Err(Error::usage(
-                format!("{} holds something already.", path.display()),
-                "Name a file that does not exist yet with --events.",
-            ));
-        }
+        Self::check(path)?;
         let file = File::options()
             .create(true)
             .append(true)
             .open(path)
             .map_err(|error| unwritable(path, &error))?;
         Self::to(file, path)
+    }
+
+    /// Checks that it can be opened, as far as can be seen without creating it.
+    ///
+    /// # Errors
+    /// The file holds something, or may not be written.
+    pub fn check(path: &Path) -> Result<(), Error> {
+        if path == Path::new(OUTPUT) {
+            return Ok(());
+        }
+        let refused = |error: &io::Error| Err(unwritable(path, error));
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => refused(&ErrorKind::IsADirectory.into()),
+            Ok(found) if found.is_file() && found.len() > 0 => Err(Error::usage(
+                format!("{} holds something already.", path.display()),
+                "Name a file that does not exist yet with --events.",
+            )),
+            Ok(_) => access(path, Access::WRITE_OK).or_else(|error| refused(&error.into())),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
+                let parent = parent.unwrap_or(Path::new("."));
+                access(parent, Access::WRITE_OK | Access::EXEC_OK)
+                    .or_else(|error| refused(&error.into()))
+            }
+            Err(error) => refused(&error),
+        }
     }
 
     /// Whether opening it waits for a reader.

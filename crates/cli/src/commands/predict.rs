@@ -12,7 +12,7 @@ use super::watched::watched;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::new_file::open_new;
+use crate::new_file::{check_new, open_new};
 use crate::options::{OutputOptions, PredictOptions};
 use crate::print::{notify, print};
 
@@ -35,7 +35,9 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, CommandError> {
         return sweep(&scenario, options);
     }
     let prepared = predict::Prepared::new(&scenario)?;
+    let wanted = options.events.wanted(options.output.json)?;
     if options.dry_run {
+        wanted.check()?;
         return print(&prepared.describe());
     }
     if !options.output.quiet {
@@ -47,7 +49,7 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, CommandError> {
     let stop = stop_on_signals()?;
     let OutputOptions { json, quiet, .. } = options.output;
     let outcome = watched(
-        &options.events.wanted(json)?,
+        &wanted,
         (&options.workload, &options.array),
         quiet,
         || progress::simulated_view(quiet),
@@ -65,20 +67,22 @@ fn replay(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, C
         ));
     }
     let prepared = replay::Prepared::new(scenario)?;
+    let path = options.responses.as_deref();
+    let OutputOptions { json, quiet, .. } = options.output;
+    let has_output = json || path == Some(Path::new(OUTPUT));
+    let wanted = options.events.wanted(has_output)?;
     if options.dry_run {
+        path.map_or(Ok(()), |path| check_new(path, "--responses"))?;
+        wanted.check()?;
         return print(&prepared.describe());
     }
     if !options.output.quiet {
         prepared.notes().for_each(notify);
     }
     let stop = stop_on_signals()?;
-    let path = options.responses.as_deref();
     let responses = path.map(open_responses).transpose()?;
-    let OutputOptions { json, quiet, .. } = options.output;
     let outcome = watched(
-        &options
-            .events
-            .wanted(json || path == Some(Path::new(OUTPUT)))?,
+        &wanted,
         (&options.workload, &options.array),
         quiet,
         || progress::view(quiet),

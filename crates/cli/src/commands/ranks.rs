@@ -45,10 +45,11 @@ fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, Command
     let prepared = Prepared::new(peers, &scenario, &storage)?;
     let quiet = options.output.quiet || !prepared.is_first();
     if options.dry_run {
-        return match prepared.is_first() {
-            true => Ok(print(&prepared.describe())),
-            false => Err(RankError::Elsewhere),
-        };
+        if !prepared.is_first() {
+            return Err(RankError::Elsewhere);
+        }
+        options.watch.wanted(options.output.json)?.check()?;
+        return Ok(print(&prepared.describe()));
     }
     if !quiet {
         prepared

@@ -33,7 +33,9 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     let (scenario, storage) = options.scenario_and_storage(legacy.as_ref())?;
     let prepared = Prepared::new(&scenario, &storage)?;
     let translation = legacy.map_or_else(String::new, |legacy| legacy.to_string());
+    let wanted = options.watch.wanted(options.output.json)?;
     if options.dry_run {
+        wanted.check()?;
         return print(&format!("{translation}{}", prepared.describe()?));
     }
     if !translation.is_empty() && !options.output.quiet {
@@ -52,7 +54,7 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     let stop = stop_on_signals()?;
     let OutputOptions { json, quiet, .. } = options.output;
     let outcome = watched(
-        &options.watch.wanted(json)?,
+        &wanted,
         (workload, &options.storage_name(&storage)),
         quiet,
         || progress::view(quiet),

@@ -42,7 +42,9 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
         Some(find) => Prepared::search(&scenario, find, &axes, jobs)?,
         None => Prepared::new(&scenario, &axes, jobs)?,
     };
+    let wanted = options.events.wanted(options.output.json)?;
     if options.dry_run {
+        wanted.check()?;
         return print(&prepared.describe());
     }
     let stop = stop_on_signals()?;
@@ -52,8 +54,7 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
         });
         return Ok(ExitStatus::Pass);
     }
-    let OutputOptions { json, quiet, .. } = options.output;
-    let wanted = options.events.wanted(json)?;
+    let OutputOptions { quiet, .. } = options.output;
     let monitors = open(&wanted, (&options.workload, &options.array), quiet)?;
     let reports = Reports::default();
     let view = || monitors.observer(|| reports.write_with(progress::of_points(quiet)));

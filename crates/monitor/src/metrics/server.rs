@@ -40,13 +40,12 @@ struct Shared {
 }
 
 impl Server {
-    /// Listens at an address, such as `0.0.0.0:9464`, `[::1]:9464`, or `9464` for this host alone.
+    /// Serves the figures at an address.
     ///
     /// # Errors
-    /// It is no address, or its port is in use.
+    /// As of [`listen`].
     pub fn open(address: &str) -> Result<Self, Error> {
-        let found = resolve(address)?;
-        let listener = TcpListener::bind(&*found).map_err(|error| refused(address, &error))?;
+        let listener = listen(address)?;
         let address = listener
             .local_addr()
             .map_err(|error| refused(address, &error))?;
@@ -89,6 +88,15 @@ impl Drop for Server {
         }
         let _ = TcpStream::connect_timeout(&address, Duration::from_millis(200));
     }
+}
+
+/// Listens at an address, such as `0.0.0.0:9464`, `[::1]:9464`, or `9464` for this host alone.
+///
+/// # Errors
+/// It is no address, or its port is in use.
+pub(crate) fn listen(address: &str) -> Result<TcpListener, Error> {
+    let found = resolve(address)?;
+    TcpListener::bind(&*found).map_err(|error| refused(address, &error))
 }
 
 fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {

@@ -12,6 +12,7 @@ mod spark;
 
 pub use gate::Lines;
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -33,19 +34,29 @@ pub struct LiveView {
     thread: Option<JoinHandle<()>>,
 }
 
+fn without_terminal(error: &io::Error) -> Error {
+    Error::usage(
+        format!("--live needs a terminal: {error}."),
+        "Leave it out; --events and --metrics serve other programs, and 'proofload attach' shows the run \
+         in another terminal.",
+    )
+}
+
 impl LiveView {
+    /// Checks that there is a terminal.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn check() -> Result<(), Error> {
+        terminal::check().map_err(|error| without_terminal(&error))
+    }
+
     /// Takes the terminal.
     ///
     /// # Errors
     /// There is none.
     pub fn start(status: Arc<Mutex<RunStatus>>) -> Result<Self, Error> {
-        terminal::open().map_err(|error| {
-            Error::usage(
-                format!("--live needs a terminal: {error}."),
-                "Leave it out; --events and --metrics serve other programs, and 'proofload attach' \
-                 shows the run in another terminal.",
-            )
-        })?;
+        terminal::open().map_err(|error| without_terminal(&error))?;
         let ended = Arc::new(AtomicBool::new(false));
         let lines = Lines::closed();
         let (of_thread, until) = (lines.clone(), Arc::clone(&ended));

@@ -47,16 +47,25 @@ fn before() -> MutexGuard<'static, Option<Termios>> {
     BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Checks that standard input and standard error are a terminal of ours.
+///
+/// # Errors
+/// One of them is no terminal, or belongs to another process at present.
+pub fn check() -> io::Result<()> {
+    match is_there() {
+        true => Ok(()),
+        false => Err(io::Error::other(
+            "standard input and standard error are not a terminal in the foreground",
+        )),
+    }
+}
+
 /// Takes the terminal of standard input and standard error.
 ///
 /// # Errors
 /// One of them is no terminal, or belongs to another process at present.
 pub fn open() -> io::Result<()> {
-    if !is_there() {
-        return Err(io::Error::other(
-            "standard input and standard error are not a terminal in the foreground",
-        ));
-    }
+    check()?;
     static ON_PANIC: Once = Once::new();
     ON_PANIC.call_once(|| {
         let usual = std::panic::take_hook();
