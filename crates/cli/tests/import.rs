@@ -111,7 +111,7 @@ fn load_backups_and_parts_of_the_maximum_are_converted() {
     assert!(
         ended
             .stdout
-            .ends_with("--test backup --duration 2h --backup-to /mnt/h/copies\n"),
+            .ends_with("--test backup --backup-to /mnt/h/copies\n"),
         "{}",
         ended.stdout
     );

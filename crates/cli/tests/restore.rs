@@ -7,7 +7,10 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use common::{LoopMount, PAGE_BYTES, Running, SMALL, Scratch, WIDE, copy, damage, open_direct};
+use common::{
+    LoopMount, PAGE_BYTES, Running, SMALL, Scratch, WIDE, copy, damage, open_direct,
+    small_without_load,
+};
 use runtime::Buffer;
 
 const DATABASE: &str = "mail-001/mail-001.edb";
@@ -21,7 +24,7 @@ fn with_copies() -> Scratch {
     let here = Scratch::new();
     here.directory("target");
     here.directory("copies");
-    let backup = SMALL.replace("--out out", "--out backup");
+    let backup = small_without_load().replace("--out out", "--out backup");
     here.proofload(&format!("{backup} --test backup --backup-to copies --keep"))
         .exits(0)
         .prints("Copies kept in copies");
@@ -156,7 +159,7 @@ fn copies_that_are_not_complete_are_refused_and_nothing_is_changed() {
     );
     refused(&line.replace("copies", "target"), 2, "names the target");
     // Copies of other databases.
-    let other = SMALL.replace("--on target --out out", "--on third --out third-out");
+    let other = small_without_load().replace("--on target --out out", "--on third --out third-out");
     here.directory("third");
     here.directory("others");
     here.proofload(&format!(
@@ -254,6 +257,7 @@ fn a_restore_without_room_says_so_and_can_be_repeated() {
     let line = load().replace("--on target", "--on target/here");
     let line = format!("{line} --set engine.log_file_size=256KiB");
     let backup = line.replace("--out out", "--out backup");
+    let backup = backup.replace("--threads 2 --duration 2s", "");
     here.proofload(&format!("{backup} --test backup --backup-to copies --keep"))
         .exits(0);
     assert!(copies.join(DATABASE).exists());

@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Running, SMALL, Scratch, WIDE};
+use common::{Running, SMALL, Scratch, WIDE, small_without_duration, small_without_load};
 
 const RECOVERY: &str = "--set recovery.log_files=4 --set engine.log_file_size=256KiB";
 
@@ -22,8 +22,9 @@ fn result(here: &Scratch, out: &str) -> serde_json::Value {
 fn a_backup_is_copied_checked_restored_and_removed() {
     let here = Scratch::new();
     let (target, copies) = (here.directory("target"), here.directory("copies"));
+    let line = small_without_load();
     let run = here
-        .proofload(&format!("{SMALL} --test backup --backup-to copies"))
+        .proofload(&format!("{line} --test backup --backup-to copies"))
         .exits(0)
         .prints("PASS")
         .prints("Backup")
@@ -54,7 +55,8 @@ fn a_copy_that_is_kept_is_a_database() {
     let here = Scratch::new();
     here.directory("target");
     here.directory("copies");
-    here.proofload(&format!("{SMALL} --test backup --backup-to copies --keep"))
+    let line = small_without_load();
+    here.proofload(&format!("{line} --test backup --backup-to copies --keep"))
         .exits(0)
         .prints("Copies kept in copies");
     here.proofload("edb check copies/mail-001/mail-001.edb")
@@ -70,7 +72,10 @@ fn soft_recovery_replays_the_log_files_that_were_asked_for() {
     let here = Scratch::new();
     let target = here.directory("target");
     let run = here
-        .proofload(&format!("{SMALL} {RECOVERY} --test recovery"))
+        .proofload(&format!(
+            "{} {RECOVERY} --test recovery",
+            small_without_duration()
+        ))
         .exits(0)
         .prints("Soft recovery")
         .prints("per log file");
@@ -282,7 +287,7 @@ fn what_does_not_go_together_is_refused_before_anything_is_written() {
         if !options.contains("inside") {
             fs::remove_dir(here.path("target/inside")).expect("ours");
         }
-        let run = here.proofload(&format!("{SMALL} {options}"));
+        let run = here.proofload(&format!("{} {options}", small_without_load()));
         assert!(
             matches!(run.status, Some(2 | 3)),
             "{options}: {}",
@@ -290,6 +295,17 @@ fn what_does_not_go_together_is_refused_before_anything_is_written() {
         );
         assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
         assert!(entries(&target) <= 1 && !here.path("out").exists());
+    }
+    for (options, words) in [
+        ("--duration 1m --test backup", "--test backup has none"),
+        ("--duration 1m --test recovery", "--test recovery has none"),
+        ("--threads 2 --test backup", "without any"),
+        ("--rate 10 --test backup", "without any"),
+        ("--rate-transactions 10 --test backup", "without any"),
+    ] {
+        here.proofload(&format!("{} {options}", small_without_load()))
+            .exits(2)
+            .says(words);
     }
     here.proofload("run brokerage --on target --database sqlite --test backup")
         .exits(2)

@@ -139,6 +139,7 @@ impl Profile for MailProfile {
     }
 
     fn apply(&mut self, options: &LoadOptions<'_>) -> Result<(), Refusal> {
+        self.refuse_load_without_effect(options)?;
         if let Some(text) = options.mailboxes {
             self.mail.mailboxes_per_database = dealt_out(text, self.mail.databases)?;
         }

@@ -117,6 +117,9 @@ pub fn workload_of(scenario: &Scenario) -> Result<&'static dyn Workload, Error> 
     Ok(scenario.registry.read(&[source])?.workload())
 }
 
+/// The keys of --rate and --rate-transactions.
+const RATES: [&str; 2] = ["rate", "mail.held_transactions_per_second"];
+
 /// The profile with every setting of the scenario applied.
 ///
 /// # Errors
@@ -136,7 +139,11 @@ pub fn resolve(scenario: &Scenario, purpose: Purpose) -> Result<Box<dyn Profile>
     let load = LoadOptions {
         workload: &scenario.workload,
         has_users: given(&Key::Users).is_some(),
-        has_rate: given(&Key::Rate).is_some(),
+        has_rate: RATES
+            .iter()
+            .any(|key| scenario.value_of(&Key::named(key)).is_some()),
+        has_threads: given(&Key::Threads).is_some(),
+        has_duration: given(&Key::Duration).is_some(),
         has_databases: given(&Key::Databases).is_some(),
         mailboxes: given(&Key::Mailboxes),
         target_size: given(&Key::TargetSize),

@@ -248,6 +248,10 @@ pub struct LoadOptions<'a> {
     pub has_users: bool,
     /// Whether a rate to hold is given.
     pub has_rate: bool,
+    /// Whether a number of sessions is given.
+    pub has_threads: bool,
+    /// Whether the length of the measured phase is given.
+    pub has_duration: bool,
     /// Whether the number of databases is given.
     pub has_databases: bool,
     /// Number of mailboxes over all databases.

@@ -21,6 +21,16 @@ pub const SMALL: &str = "run exchange-2013 --on target --out out --databases 1 \
     --set engine.cache_size_per_database=8MiB --set engine.checkpoint_depth=4MiB \
     --set run.warm_up.maximum=1s --set run.steady_state.required=false";
 
+/// The same for a test without a measured phase.
+pub fn small_without_duration() -> String {
+    SMALL.replace(" --duration 2s", "")
+}
+
+/// The same for a test without load.
+pub fn small_without_load() -> String {
+    small_without_duration().replace(" --threads 2", "")
+}
+
 /// Limits that any storage keeps.
 pub const WIDE: &str = "--set service_levels.average_database_read=10m \
     --set service_levels.average_log_write=10m \

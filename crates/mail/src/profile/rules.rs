@@ -2,9 +2,11 @@
 
 use super::MailProfile;
 use super::load::{MAILBOX_SIZES, MAILBOXES};
+use super::storage_tests::TestSelection;
+use config::Choice;
 use measure::units;
-use workload::Refusal;
 use workload::profile::{FindLoad, Rule, common_rules};
+use workload::{LoadOptions, Refusal};
 
 /// Every rule that the profile breaks.
 pub(super) fn broken(profile: &MailProfile) -> Vec<Rule> {
@@ -17,6 +19,34 @@ pub(super) fn broken(profile: &MailProfile) -> Vec<Rule> {
 }
 
 impl MailProfile {
+    /// Refuses options of a load for tests that run none.
+    ///
+    /// # Errors
+    /// The first of them that changes nothing.
+    pub(crate) fn refuse_load_without_effect(
+        &self,
+        options: &LoadOptions<'_>,
+    ) -> Result<(), Refusal> {
+        let kind = self.test.kind;
+        let name = kind.name();
+        if options.has_duration && !kind.is_measured() {
+            return Err(Refusal::usage(
+                format!(
+                    "--duration is the length of a measured phase, and --test {name} has none."
+                ),
+                "Omit --duration, or name --test performance, stress or all.",
+            ));
+        }
+        let is_without_load = kind == TestSelection::Backup && !self.backup.under_load;
+        if is_without_load && (options.has_rate || options.has_threads) {
+            return Err(Refusal::usage(
+                "--rate and --threads say how much load there is, and this backup is made without any.",
+                "Omit them, or make the backup under load with --set backup.under_load=true.",
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses sizes and numbers of mailboxes that no profile may have, and broken rules: what
     /// options have led to.
     ///

@@ -13,13 +13,16 @@ const USUAL_INTERVAL_MS: u32 = 15_000;
 /// The test that a run makes unless another one is named.
 const PERFORMANCE: &str = "performance";
 
+/// The same, judged by the lenient limits.
+const STRESS: &str = "stress";
+
 /// The test that copies databases.
 pub(super) const BACKUP: &str = "backup";
 
 /// Types of tests, and the test of a run that each of them is.
 const TESTS: [(&str, &str); 4] = [
     ("Performance", PERFORMANCE),
-    ("Stress", "stress"),
+    ("Stress", STRESS),
     ("DatabaseBackup", BACKUP),
     ("SoftRecovery", "recovery"),
 ];
@@ -38,10 +41,12 @@ pub(super) fn translate(translation: &mut Translation) -> Result<(), Error> {
                 "--build-only: databases are built, and no test is run",
             );
         } else {
-            translation
-                .command
-                .options
-                .push(format!("--duration {duration}"));
+            if translation.command.test.is_none_or(|test| test == STRESS) {
+                translation
+                    .command
+                    .options
+                    .push(format!("--duration {duration}"));
+            }
             translation.set("run.duration", &quoted(&duration.to_string()), &element);
         }
     }
