@@ -7,12 +7,8 @@ pub fn main() -> Result<(), Error> {
     let outcome = Scenario::new("exchange-2013")
         .on_array("msa2050")
         .with("mail.databases", 2)
-        .with("mail.mailbox_size", "8MiB")
         .with("mail.threads", 8)
-        .with("run.warm_up.minimum", "10s")
-        .with("run.warm_up.maximum", "20s")
-        .with("run.duration", "30s")
-        .with("run.sample_interval", "5s")
+        .with("run.duration", "2m")
         .predict()?;
     let result = &outcome.result;
     println!("{}: {}", result.verdict, result.verdict_reason);
