@@ -16,6 +16,15 @@ pub struct Incident {
 pub enum IncidentKind {
     /// The disk of that number failed.
     DiskFailed(u32),
+    /// The disk of that number takes so many times as long for everything as its make does.
+    DiskSlowed {
+        /// Its number.
+        disk: u32,
+        /// How many times as long.
+        factor: u32,
+    },
+    /// The disk of that number is as fast as its make again.
+    DiskRecovered(u32),
     /// The bay of that number has a new, empty disk.
     DiskReplaced(u32),
     /// What a lost disk held is being computed onto the disk of that number.
@@ -44,6 +53,8 @@ impl IncidentKind {
     pub fn word(self) -> &'static str {
         match self {
             Self::DiskFailed(_) => "disk-fails",
+            Self::DiskSlowed { .. } => "disk-slows",
+            Self::DiskRecovered(_) => "disk-recovers",
             Self::DiskReplaced(_) => "disk-replaced",
             Self::RebuildBegan(_) => "rebuild-begins",
             Self::RebuildEnded(_) => "rebuild-ends",

@@ -79,6 +79,11 @@ fn every_event_becomes_a_fault_at_its_time() {
             event("at = \"3h\"; what = \"disk-replaced\"; group = \"disks\"; disk = 3"),
             event("at = \"4h\"; what = \"controller-returns\"; controller = 1"),
             event("at = \"5h\"; what = \"cache-battery-returns\"; controller = 0"),
+            event("at = \"6h\"; what = \"disk-slows\"; disk = 4; factor = 20; lasts = \"2h\""),
+            event("at = \"7h\"; what = \"disk-recovers\"; disk = 4"),
+            event("at = \"9h\"; what = \"disk-fails\"; disk = 5; lasts = \"1h\""),
+            event("at = \"9h\"; what = \"controller-fails\"; controller = 0; lasts = \"2h\""),
+            event("at = \"9h\"; what = \"cache-battery-fails\"; controller = 1; lasts = \"3h\""),
         ]
         .concat(),
     )
@@ -97,6 +102,21 @@ fn every_event_becomes_a_fault_at_its_time() {
             (10_800, Fault::ReplaceDisk(3)),
             (14_400, Fault::RestoreController(1)),
             (18_000, Fault::RestoreCacheBattery(0)),
+            (
+                21_600,
+                Fault::SlowDisk {
+                    disk: 4,
+                    factor: 20
+                }
+            ),
+            (25_200, Fault::SlowDisk { disk: 4, factor: 1 }),
+            (28_800, Fault::SlowDisk { disk: 4, factor: 1 }),
+            (32_400, Fault::FailDisk(5)),
+            (32_400, Fault::FailController(0)),
+            (32_400, Fault::LoseCacheBattery(1)),
+            (36_000, Fault::ReplaceDisk(5)),
+            (39_600, Fault::RestoreController(0)),
+            (43_200, Fault::RestoreCacheBattery(1)),
         ]
     );
     assert!(planned.notes.is_empty(), "{:?}", planned.notes);
@@ -146,6 +166,21 @@ fn faults_of_events_are_shown_at_their_line() {
             4,
             "'when'",
         ),
+        (
+            "at = \"1h\"; what = \"disk-slows\"; disk = 1",
+            0,
+            "by how much",
+        ),
+        (
+            "at = \"1h\"; what = \"disk-fails\"; disk = 1; factor = 3",
+            4,
+            "only a disk that slows",
+        ),
+        (
+            "at = \"1h\"; what = \"disk-recovers\"; disk = 1; lasts = \"1m\"",
+            4,
+            "is a repair",
+        ),
         ("what = \"disk-fails\"; disk = 1", 0, "'at' is missing"),
     ] {
         let said = plan(&event(keys)).map(|_| ()).expect_err(keys);
@@ -168,6 +203,17 @@ fn faults_of_events_are_shown_at_their_line() {
         said.contains("this happens after 2 h") && said.contains("--duration"),
         "{said}"
     );
+}
+
+#[test]
+fn what_lasts_may_outlast_the_run() {
+    let text = event("at = \"1h\"; what = \"disk-slows\"; disk = 1; factor = 9; lasts = \"5h\"");
+    let (description, planned) = plan(&text).expect("a plan");
+    assert_eq!(planned.events.len(), 2);
+    let checked = description.check_events_until(&planned, 2 * 3600 * S);
+    assert!(checked.is_ok(), "{checked:?}");
+    let checked = description.check_events_until(&planned, 3600 * S);
+    assert!(checked.is_err());
 }
 
 #[test]
@@ -313,6 +359,34 @@ fn reads_are_slower_until_the_spare_is_filled() {
     assert!((1.1..1.6).contains(&(during / before)), "{before} {during}");
     assert!((after / before - 1.0).abs() < 0.1, "{before} {after}");
     assert!(array.take_incidents().is_empty() && array.rebuilds().count() == 0);
+}
+
+#[test]
+fn a_slow_disk_is_felt_by_its_share_of_the_reads_while_it_lasts() {
+    let slow = |at_s: u64, factor| (at_s * S, Fault::SlowDisk { disk: 2, factor });
+    let (mut array, times) = read_through(&[slow(20, 30), slow(40, 1)], 60);
+    let incidents = array.take_incidents();
+    let kinds: Vec<&str> = incidents
+        .iter()
+        .map(|incident| incident.kind.word())
+        .collect();
+    assert_eq!(kinds, ["disk-slows", "disk-recovers"]);
+    let times: Vec<(f64, f64)> = times
+        .iter()
+        .copied()
+        .filter(|(at_s, _)| *at_s < 60.0)
+        .collect();
+    let before = mean_between(&times, 0.0, 20.0);
+    let during = mean_between(&times, 20.0, 39.0);
+    let after = mean_between(&times, 42.0, 60.0);
+    // One read in eight goes to the slow disk: a read every 32 ms that takes 30 ms, in a queue.
+    assert!(during > 5.0 * before, "{before} {during}");
+    assert!((after / before - 1.0).abs() < 0.1, "{before} {after}");
+    let counters = array.counters();
+    let busy = |disk: usize| counters.disks[disk].disk.busy_ns as f64 / 1e9;
+    assert!(busy(2) > 15.0, "{}", busy(2));
+    assert!(busy(3) < 4.0, "{}", busy(3));
+    array.check_invariants();
 }
 
 #[test]

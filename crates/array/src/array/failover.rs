@@ -16,6 +16,9 @@ impl<P: Payload> Array<P> {
         let exists = |number: u32| (number as usize) < self.controllers.len();
         match fault {
             Fault::FailDisk(disk) => self.storage.fail_disk(now_ns, disk),
+            Fault::SlowDisk { disk, factor } => {
+                self.storage.slow_disk(now_ns, disk, factor.max(1));
+            }
             Fault::ReplaceDisk(disk) => self.storage.replace_disk(now_ns, disk),
             Fault::FailController(number) if exists(number) => {
                 self.fail_controller(now_ns, number as usize);

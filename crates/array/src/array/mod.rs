@@ -74,6 +74,14 @@ pub enum ArrayError {
 pub enum Fault {
     /// The disk of that number fails.
     FailDisk(u32),
+    /// The disk of that number takes so many times as long for everything as its make does; 1 is
+    /// its full speed.
+    SlowDisk {
+        /// Its number.
+        disk: u32,
+        /// How many times as long, from 1 on.
+        factor: u32,
+    },
     /// The failed disk of that number is replaced by a new, empty one.
     ReplaceDisk(u32),
     /// The controller of that number stops working.

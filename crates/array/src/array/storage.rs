@@ -162,6 +162,14 @@ impl<P: Payload> Storage<P> {
         }
     }
 
+    /// The disk of that number takes so many times as long from now on, if there is one.
+    pub fn slow_disk(&mut self, now_ns: u64, disk: u32, factor: u32) {
+        if (disk as usize) < self.descriptions.len() {
+            self.backend
+                .slow_disk(now_ns, StationId(disk as u16), factor);
+        }
+    }
+
     /// Puts a blank disk of the same make where the disk of that number is, if there is one.
     pub fn replace_disk(&mut self, now_ns: u64, disk: u32) {
         let Some(description) = self.descriptions.get(disk as usize) else {

@@ -65,6 +65,10 @@ settings! {
         pub group: Option<String>;
         /// Number of the controller, from 0; not needed where there is one.
         pub controller: Option<u32>;
+        /// How many times as long a disk that slows takes for everything.
+        pub factor: Option<u32>, as optional(within(2..=10_000));
+        /// How long it lasts: the repair follows by itself. Without it a repair is an event of its own.
+        pub lasts: Option<TimeSpan>, as optional(within(TimeSpan::millis(1)..=LATEST));
     }
 }
 
@@ -74,6 +78,11 @@ choice! {
         /// The contents of a disk are gone. If the group has a spare, the rebuild onto it begins at
         /// once, at the pace of `[backend.rebuild]`.
         DiskFails = "disk-fails",
+        /// A disk works, and takes `factor` times as long for everything: a fail-slow disk. Requests in
+        /// service take so much longer for what is left of them.
+        DiskSlows = "disk-slows",
+        /// A disk that was slow is as fast as its make again.
+        DiskRecovers = "disk-recovers",
         /// A new, empty disk stands in the bay. It is rebuilt onto, or, if a spare took over, it is
         /// the next spare.
         DiskReplaced = "disk-replaced",
@@ -87,6 +96,30 @@ choice! {
         CacheBatteryFails = "cache-battery-fails",
         /// The cache of a controller acknowledges writes again.
         CacheBatteryReturns = "cache-battery-returns",
+    }
+}
+
+impl EventName {
+    /// Whether it is about a disk; the others are about a controller.
+    pub(super) fn is_of_disk(self) -> bool {
+        matches!(
+            self,
+            Self::DiskFails | Self::DiskSlows | Self::DiskRecovers | Self::DiskReplaced
+        )
+    }
+
+    /// What repairs it, if it is a failure.
+    pub(super) fn repair(self) -> Option<Self> {
+        Some(match self {
+            Self::DiskFails => Self::DiskReplaced,
+            Self::DiskSlows => Self::DiskRecovers,
+            Self::ControllerFails => Self::ControllerReturns,
+            Self::CacheBatteryFails => Self::CacheBatteryReturns,
+            Self::DiskRecovers
+            | Self::DiskReplaced
+            | Self::ControllerReturns
+            | Self::CacheBatteryReturns => return None,
+        })
     }
 }
 

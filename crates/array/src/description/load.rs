@@ -89,7 +89,9 @@ impl Description {
         planned: &PlannedArray,
         end_ns: u64,
     ) -> Result<(), ConfigError> {
-        let late = planned.events.iter().filter(|event| event.at_ns >= end_ns);
+        // One that lasts may outlast the run.
+        let begun = planned.events.iter().filter(|event| !event.ends_another);
+        let late = begun.filter(|event| event.at_ns >= end_ns);
         let found: Vec<Diagnostic> = late
             .map(|event| {
                 let message = format!(

@@ -13,6 +13,7 @@
 //! - [`BUNDLED_ARRAYS`]: descriptions that are built in.
 
 mod bundled;
+mod event_line;
 mod expand;
 mod keys;
 mod load;
@@ -25,6 +26,7 @@ mod effect_tests;
 mod tests;
 
 pub use bundled::{BUNDLED_ARRAYS, BundledArray, bundled_array};
+pub use event_line::{EventLineError, event_of_line};
 pub use expand::{
     DatabaseDemand, DatabasePlacement, PlannedArray, PlannedEvent, TracedVolume, describes_disk,
     one_disk, one_disk_of_file,

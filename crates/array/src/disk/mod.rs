@@ -2,7 +2,8 @@
 //!
 //! [`Disk`] is what an array may ask of a disk. [`DiskModel`] is any of the models, built from a
 //! [`DiskDescription`]: [`HardDisk`] with platters and an arm, [`SolidState`] with dies and
-//! channels, and the textbook station [`IdealDisk`] for checks against queueing theory. What is
+//! channels, and the textbook station [`IdealDisk`] for checks against queueing theory;
+//! [`SlowableDisk`] is one that is slower than its make for a while. What is
 //! stored on a disk is not kept here but in the station around it. [`BUNDLED_DISKS`] are
 //! descriptions of real products, each number with its source.
 
@@ -14,12 +15,15 @@ mod ideal;
 mod interface;
 mod model;
 mod request;
+mod slowed;
 mod solid_state;
 
 #[cfg(test)]
 mod description_tests;
 #[cfg(test)]
 mod ideal_tests;
+#[cfg(test)]
+mod slowed_tests;
 
 pub use bundled::{BUNDLED_DISKS, BundledDisk, bundled_disk};
 pub use counters::{DiskCounters, InvariantError, ServiceParts};
@@ -32,4 +36,5 @@ pub use ideal::{IdealDescription, IdealDisk, ServiceDistribution};
 pub use interface::{Disk, MAX_CAPACITY_BYTES};
 pub use model::{DiskError, DiskModel};
 pub use request::{DiskCompletion, DiskRequest};
+pub use slowed::SlowableDisk;
 pub use solid_state::{SolidState, SolidStateDescription};

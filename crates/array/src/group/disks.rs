@@ -176,6 +176,15 @@ impl<P: Payload> Disks<P> {
         self.failed.extend(lost);
     }
 
+    /// From now on a disk takes so many times as long for everything as its make does.
+    pub(super) fn set_slowness(&mut self, now_ns: u64, id: StationId, factor: u32) {
+        let number = usize::from(id.0);
+        let station = &mut self.stations[number];
+        station.set_slowness(now_ns, factor);
+        let next_ns = station.next_completion_ns();
+        self.events.set_source(number, next_ns);
+    }
+
     /// Puts a blank disk where one has failed.
     pub(super) fn replace(&mut self, id: StationId, disk: DiskModel) {
         debug_assert!(!self.station(id).is_working());

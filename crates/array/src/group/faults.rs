@@ -38,6 +38,29 @@ impl<P: Payload> Backend<P> {
         self.settle(now_ns);
     }
 
+    /// A disk takes so many times as long for everything as its make does from now on; 1 is its full
+    /// speed. One that has failed stays as it is.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such station, or the factor is 0.
+    pub fn slow_disk(&mut self, now_ns: u64, station: StationId, factor: u32) {
+        if !self.disks.station(station).is_working() {
+            return;
+        }
+        let number = u32::from(station.0);
+        let kind = match factor {
+            1 => IncidentKind::DiskRecovered(number),
+            _ => IncidentKind::DiskSlowed {
+                disk: number,
+                factor,
+            },
+        };
+        self.log.add(now_ns, kind);
+        self.disks.set_slowness(now_ns, station, factor);
+        self.settle(now_ns);
+    }
+
     /// Puts a new, blank disk into a bay. If the bay's disk still works it is pulled first. The
     /// lost contents are rebuilt onto the new disk; if a spare has taken over, or nothing was
     /// lost, the new disk is a spare. In a Vraid without spares it is free space.

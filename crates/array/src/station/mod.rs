@@ -20,7 +20,7 @@ pub use dispatch::DispatchSettings;
 use std::collections::BTreeSet;
 
 use crate::Direction;
-use crate::disk::{Disk, DiskModel, DiskRequest};
+use crate::disk::{Disk, DiskModel, DiskRequest, SlowableDisk};
 use crate::io::IoClass;
 use crate::payload::Payload;
 use crate::slab::Slab;
@@ -102,7 +102,7 @@ struct Queue {
 /// A disk, its queues and its contents.
 #[derive(Debug)]
 pub struct Station<P> {
-    disk: DiskModel,
+    disk: SlowableDisk,
     dispatch: Dispatch,
     working: bool,
     waiting: [Queue; LANES],
@@ -120,7 +120,7 @@ impl<P: Payload> Station<P> {
             last: NONE,
         };
         Self {
-            disk,
+            disk: SlowableDisk::new(disk),
             dispatch,
             working: true,
             waiting: [empty; LANES],
@@ -137,7 +137,7 @@ impl<P: Payload> Station<P> {
     }
 
     /// The disk that is in the bay now.
-    pub fn disk(&self) -> &DiskModel {
+    pub fn disk(&self) -> &SlowableDisk {
         &self.disk
     }
 
@@ -333,11 +333,16 @@ impl<P: Payload> Station<P> {
         }
     }
 
+    /// From now on the disk takes so many times as long for everything as its make does.
+    pub(crate) fn set_slowness(&mut self, now_ns: u64, factor: u32) {
+        self.disk.set_factor(now_ns, factor);
+    }
+
     /// Puts a new, blank disk in the place of the failed one.
     pub(crate) fn replace(&mut self, disk: DiskModel, settings: &DispatchSettings) {
         assert!(!self.working, "only a failed disk is replaced");
         self.dispatch = Dispatch::new(settings, disk.on_board_queue_depth());
-        self.disk = disk;
+        self.disk = SlowableDisk::new(disk);
         self.working = true;
     }
 

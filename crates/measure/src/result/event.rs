@@ -10,10 +10,10 @@ pub struct EventResult {
     pub at_s: f64,
     /// When, in seconds since the measured phase began.
     pub measured_at_s: f64,
-    /// What: `disk-fails`, `rebuild-begins`, `controller-takes-over` and others.
+    /// What: `disk-fails`, `disk-slows`, `rebuild-begins`, `controller-takes-over` and others.
     pub what: String,
-    /// Whether the description of the array or of the workload asked for it; everything else
-    /// followed from such an event.
+    /// Whether it was asked for: by the description of the array, by the profile or by `--event`.
+    /// Everything else followed from such an event.
     pub planned: bool,
     /// The same as a sentence.
     pub text: String,

@@ -135,6 +135,13 @@ impl Watch {
         let disk = |number| named(&self.disks, number);
         match kind {
             IncidentKind::DiskFailed(number) => format!("{} fails", disk(number)),
+            IncidentKind::DiskSlowed {
+                disk: number,
+                factor,
+            } => format!("{} slows down by a factor of {factor}", disk(number)),
+            IncidentKind::DiskRecovered(number) => {
+                format!("{} is as fast as before", disk(number))
+            }
             IncidentKind::DiskReplaced(number) => format!("{} is replaced", disk(number)),
             IncidentKind::RebuildBegan(number) => {
                 format!(
@@ -206,6 +213,8 @@ impl Watch {
 fn asked_for(fault: Fault) -> Option<IncidentKind> {
     Some(match fault {
         Fault::FailDisk(number) => IncidentKind::DiskFailed(number),
+        Fault::SlowDisk { disk, factor: 1 } => IncidentKind::DiskRecovered(disk),
+        Fault::SlowDisk { disk, factor } => IncidentKind::DiskSlowed { disk, factor },
         Fault::ReplaceDisk(number) => IncidentKind::DiskReplaced(number),
         Fault::FailController(number) => IncidentKind::ControllerFailed(number),
         Fault::RestoreController(number) => IncidentKind::ControllerReturned(number),

@@ -58,9 +58,17 @@ pub(super) fn database_reads(
     ))
 }
 
+/// The events that are failures; the others are repairs, and what follows from either.
+const FAILURES: [&str; 4] = [
+    "disk-fails",
+    "disk-slows",
+    "controller-fails",
+    "cache-battery-fails",
+];
+
 /// Failures that the prediction was asked for, with the read latency before and after the first.
 pub(super) fn failures(run: &Run) -> Option<Advice> {
-    let is_failure = |event: &&EventResult| event.planned && event.what.ends_with("-fails");
+    let is_failure = |event: &&EventResult| event.planned && FAILURES.contains(&&*event.what);
     let events = run.result.events.iter();
     let failed: Vec<&EventResult> = events.filter(is_failure).collect();
     let first = failed.first()?;
@@ -85,7 +93,7 @@ pub(super) fn failures(run: &Run) -> Option<Advice> {
             }
         });
     }
-    let title = "Parts of the array failed, as the description asks for";
+    let title = "Parts of the array failed or slowed down, as asked for";
     Some(Advice::new(
         AdviceId::PLANNED_FAILURE,
         title,

@@ -449,6 +449,12 @@ fn a_planned_failure_is_named_with_the_latency_before_and_after() {
         text.contains("was 5.00 ms before and 5.10 ms after"),
         "{text}"
     );
+    run.result.events[0].what = "disk-recovers".into();
+    let list = super::advice(&run);
+    assert!(list.iter().all(|one| one.id != AdviceId::PLANNED_FAILURE));
+    run.result.events[0].what = "disk-slows".into();
+    let list = super::advice(&run);
+    assert!(list.iter().any(|one| one.id == AdviceId::PLANNED_FAILURE));
 }
 
 #[test]

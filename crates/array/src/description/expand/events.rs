@@ -16,6 +16,8 @@ pub struct PlannedEvent {
     pub fault: Fault,
     /// The same as a sentence without its time, such as `disk 3 of group 'a-disks' fails`.
     pub text: String,
+    /// Whether it ends one that lasts for a time.
+    pub ends_another: bool,
     /// The key of its time.
     pub(in crate::description) path: String,
 }
@@ -39,30 +41,82 @@ impl Expansion<'_> {
         let mut events = Vec::new();
         for (number, keys) in keys.iter().enumerate() {
             let path = format!("event.{number}");
-            if let Some((fault, text)) = self.fault_of(keys, &path) {
-                events.push(PlannedEvent {
-                    at_ns: keys.at.as_ns(),
-                    fault,
-                    text,
-                    path: format!("{path}.at"),
-                });
-            }
+            let Some((fault, text)) = self.fault_of(keys, &path) else {
+                continue;
+            };
+            events.push(PlannedEvent {
+                at_ns: keys.at.as_ns(),
+                fault,
+                text,
+                ends_another: false,
+                path: format!("{path}.at"),
+            });
+            events.extend(self.repair_of(keys, &path));
         }
         events.sort_by_key(|event| event.at_ns);
         self.expect(&events);
         events
     }
 
+    /// The end of an event that lasts for a time, and with whose keys nothing is wrong.
+    fn repair_of(&mut self, keys: &EventKeys, path: &str) -> Option<PlannedEvent> {
+        let lasts = keys.lasts?;
+        let path = format!("{path}.lasts");
+        let Some(what) = keys.what.repair() else {
+            let message = "this event is a repair, and repairs last";
+            self.report(&path, message, Some("omit 'lasts'"));
+            return None;
+        };
+        let repair = EventKeys {
+            what,
+            factor: None,
+            ..keys.clone()
+        };
+        let (fault, text) = self.fault_of(&repair, &path)?;
+        Some(PlannedEvent {
+            at_ns: keys.at.as_ns() + lasts.as_ns(),
+            fault,
+            text,
+            ends_another: true,
+            path,
+        })
+    }
+
     fn fault_of(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
-        match keys.what {
-            EventName::DiskFails | EventName::DiskReplaced => {
-                let (disk, name) = self.disk_of(keys, path)?;
-                Some(match keys.what {
-                    EventName::DiskFails => (Fault::FailDisk(disk), format!("{name} fails")),
-                    _ => (Fault::ReplaceDisk(disk), format!("{name} is replaced")),
-                })
+        let factor = self.factor_of(keys, path)?;
+        if !keys.what.is_of_disk() {
+            return self.fault_of_controller(keys, path);
+        }
+        let (disk, name) = self.disk_of(keys, path)?;
+        Some(match keys.what {
+            EventName::DiskFails => (Fault::FailDisk(disk), format!("{name} fails")),
+            EventName::DiskSlows => (
+                Fault::SlowDisk { disk, factor },
+                format!("{name} slows down by a factor of {factor}"),
+            ),
+            EventName::DiskRecovers => (
+                Fault::SlowDisk { disk, factor },
+                format!("{name} is as fast as before"),
+            ),
+            _ => (Fault::ReplaceDisk(disk), format!("{name} is replaced")),
+        })
+    }
+
+    /// How many times as long everything takes after an event.
+    fn factor_of(&mut self, keys: &EventKeys, path: &str) -> Option<u32> {
+        match (keys.what, keys.factor) {
+            (EventName::DiskSlows, Some(factor)) => Some(factor),
+            (EventName::DiskSlows, None) => {
+                let help = "write factor = 10 for a disk that takes ten times as long";
+                self.report(path, "nothing says by how much the disk slows", Some(help));
+                None
             }
-            _ => self.fault_of_controller(keys, path),
+            (_, Some(_)) => {
+                let message = "only a disk that slows has a factor";
+                self.report(&format!("{path}.factor"), message, Some("omit it"));
+                None
+            }
+            (_, None) => Some(1),
         }
     }
 
@@ -217,7 +271,9 @@ impl Expansion<'_> {
                 Fault::RestoreController(number) => {
                     down.remove(&number);
                 }
-                Fault::LoseCacheBattery(_) | Fault::RestoreCacheBattery(_) => {}
+                Fault::LoseCacheBattery(_)
+                | Fault::RestoreCacheBattery(_)
+                | Fault::SlowDisk { .. } => {}
             }
         }
     }

@@ -1,0 +1,163 @@
+//! Events as a person types them: `10m disk-fail 3`, `20m disk-slow 5 of a-disks x20 for 2m`.
+
+use std::fmt::Write;
+
+use config::{Choice, TimeSpan};
+
+use super::keys::EventName;
+
+/// How such a line is written.
+const FORM: &str = "write TIME EVENT [NUMBER] [of GROUP] [xFACTOR] [for TIME], such as \
+                    '10m disk-fail 3' or '20m disk-slow 5 x20 for 2m'";
+
+/// The events as commands; the names of `[[event]]` say what happens.
+const COMMANDS: [(&str, EventName); 9] = [
+    ("disk-fail", EventName::DiskFails),
+    ("disk-slow", EventName::DiskSlows),
+    ("disk-recover", EventName::DiskRecovers),
+    ("disk-replace", EventName::DiskReplaced),
+    ("controller-fail", EventName::ControllerFails),
+    ("controller-failover", EventName::ControllerFails),
+    ("controller-return", EventName::ControllerReturns),
+    ("battery-lost", EventName::CacheBatteryFails),
+    ("battery-restored", EventName::CacheBatteryReturns),
+];
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}; {FORM}")]
+pub struct EventLineError {
+    problem: String,
+}
+
+/// The `[[event]]` table of a line; numbers and names in it are still to be checked against an array.
+///
+/// # Errors
+/// What cannot be understood, with the form of a line.
+pub fn event_of_line(line: &str) -> Result<String, EventLineError> {
+    let wrong = |problem: String| EventLineError { problem };
+    let mut words = line.split_whitespace();
+    let at = words
+        .next()
+        .ok_or_else(|| wrong("it is empty".to_owned()))?;
+    let at = time(at)?;
+    let name = words
+        .next()
+        .ok_or_else(|| wrong("no event follows the time".to_owned()))?;
+    let what = event_named(name)?;
+    let mut table = format!("[[event]]\nat = \"{at}\"\nwhat = \"{}\"\n", what.name());
+    let number_key = match what.is_of_disk() {
+        true => "disk",
+        false => "controller",
+    };
+    let mut given = Vec::new();
+    while let Some(word) = words.next() {
+        let mut value_of = |word: &str| {
+            let value = words.next();
+            value.ok_or_else(|| wrong(format!("nothing follows '{word}'")))
+        };
+        let (key, value) = match word {
+            "of" => ("group", toml::Value::from(value_of(word)?).to_string()),
+            "for" => ("lasts", format!("\"{}\"", time(value_of(word)?)?)),
+            _ => match (word.strip_prefix('x'), word) {
+                (Some(factor), _) if is_number(factor) => ("factor", factor.to_owned()),
+                (_, number) if is_number(number) => (number_key, number.to_owned()),
+                _ => return Err(wrong(format!("'{word}' is not understood"))),
+            },
+        };
+        if given.contains(&key) {
+            return Err(wrong(format!("'{word}' says again what was said before")));
+        }
+        given.push(key);
+        // Writing to a String cannot fail.
+        let _ = writeln!(table, "{key} = {value}");
+    }
+    Ok(table)
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<u32>()
+        .is_ok_and(|number| number.to_string() == text)
+}
+
+fn time(text: &str) -> Result<TimeSpan, EventLineError> {
+    TimeSpan::parse(text).map_err(|problem| EventLineError {
+        problem: format!("'{text}' is not a time: {problem}"),
+    })
+}
+
+fn event_named(name: &str) -> Result<EventName, EventLineError> {
+    let command = COMMANDS.iter().find(|(command, _)| *command == name);
+    let known = command.map(|(_, what)| *what);
+    known.or_else(|| EventName::of_name(name)).ok_or_else(|| {
+        let names = COMMANDS.map(|(command, _)| command).join(", ");
+        EventLineError {
+            problem: format!("there is no event '{name}'; there are {names}"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::description::keys::EventKeys;
+
+    fn keys(line: &str) -> EventKeys {
+        let table = event_of_line(line).expect(line);
+        let keys = table.strip_prefix("[[event]]\n").expect("one table");
+        config::from_toml(keys).expect(line)
+    }
+
+    #[test]
+    fn every_part_of_a_line_becomes_a_key() {
+        let event = keys("10m disk-slow 5 of a-disks x20 for 2m");
+        assert_eq!(event.at, TimeSpan::seconds(600));
+        assert_eq!(event.what, EventName::DiskSlows);
+        assert_eq!((event.disk, event.controller), (Some(5), None));
+        assert_eq!(event.group.as_deref(), Some("a-disks"));
+        assert_eq!(event.factor, Some(20));
+        assert_eq!(event.lasts, Some(TimeSpan::seconds(120)));
+        let event = keys("1h30m controller-failover 1");
+        assert_eq!(event.what, EventName::ControllerFails);
+        assert_eq!((event.disk, event.controller), (None, Some(1)));
+        assert_eq!(keys("0s battery-lost").controller, None);
+    }
+
+    #[test]
+    fn every_event_has_a_command_and_its_own_name() {
+        for (name, what, _) in EventName::NAMES {
+            assert_eq!(keys(&format!("1s {name}")).what, *what);
+            assert!(COMMANDS.iter().any(|(_, of)| of == what), "{name}");
+        }
+        for (command, what) in COMMANDS {
+            assert_eq!(keys(&format!("1s {command}")).what, what);
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (line, words) in [
+            ("", "it is empty"),
+            ("soon disk-fail 3", "'soon' is not a time"),
+            ("10m", "no event follows the time"),
+            ("10m disk-fails-not 3", "there is no event 'disk-fails-not'"),
+            ("10m disk-fail three", "'three' is not understood"),
+            ("10m disk-fail -3", "'-3' is not understood"),
+            ("10m disk-fail 3 4", "'4' says again"),
+            ("10m disk-slow 3 x", "'x' is not understood"),
+            ("10m disk-slow 3 for", "nothing follows 'for'"),
+            ("10m disk-slow 3 for ever", "'ever' is not a time"),
+            ("10m disk-fail 3 of", "nothing follows 'of'"),
+        ] {
+            let error = event_of_line(line).expect_err(line).to_string();
+            assert!(error.contains(words), "{line}: {error}");
+            assert!(error.contains("TIME EVENT"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_quotes_stays_one_name() {
+        let event = keys("1s disk-fail 1 of a\"b\\c");
+        assert_eq!(event.group.as_deref(), Some("a\"b\\c"));
+    }
+}
