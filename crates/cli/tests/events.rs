@@ -5,7 +5,7 @@ mod common;
 use std::fmt::Write as _;
 use std::fs;
 
-use common::Scratch;
+use common::{Ended, Scratch, proofload};
 use serde_json::Value;
 
 /// An array of eight little disks in RAID 5 with a spare.
@@ -199,4 +199,60 @@ fn a_controller_fails_and_the_mail_server_feels_it() {
     here.proofload("run mine.toml --on target")
         .exits(2)
         .says("does not break on command");
+}
+
+/// The program with events beside the words of a line.
+fn with_events(here: &Scratch, line: &str, events: &[&str]) -> Ended {
+    let mut command = proofload(&here.path("."));
+    command.args(line.split_whitespace());
+    for event in events {
+        command.args(["--event", event]);
+    }
+    Ended::of(&mut command)
+}
+
+#[test]
+fn events_are_given_on_the_command_line() {
+    let here = Scratch::new();
+    here.file("trace.csv", &trace());
+    let own = "[[event]]\nat = \"5s\"\nwhat = \"cache-battery-fails\"\ncontroller = 1\n";
+    here.file("small.toml", &format!("{ARRAY}\n{own}"));
+    let line = "predict trace.csv --array small.toml";
+    let events = ["20s disk-slow 5 of disks x20 for 10s", "40s disk-fail 2"];
+    with_events(&here, &format!("{line} --out out"), &events)
+        .exits(0)
+        .says("At 0:00:20.0: disk 5 of group 'disks' slows down by a factor of 20.")
+        .says("At 0:00:30.0: disk 5 of group 'disks' is as fast as before.")
+        .says("At 0:00:40.0: disk 2 of group 'disks' fails.");
+    let found = result(&here, "out");
+    let events = found["events"].as_array().expect("events");
+    let words: Vec<&str> = events
+        .iter()
+        .filter_map(|one| one["what"].as_str())
+        .collect();
+    assert_eq!(
+        &words[..4],
+        [
+            "cache-battery-fails",
+            "disk-slows",
+            "disk-recovers",
+            "disk-fails"
+        ]
+    );
+    assert!(events[..4].iter().all(|one| one["planned"] == true));
+    for (event, status, words) in [
+        ("20s disk-melt 5", 2, "there is no event 'disk-melt'"),
+        ("20s disk-slow 5", 2, "by how much"),
+        ("20s disk-fail 99", 2, "there is no disk 99"),
+        ("20h disk-fail 1", 2, "nothing is measured after"),
+    ] {
+        with_events(&here, &format!("{line} --dry-run"), &[event])
+            .exits(status)
+            .says(words);
+    }
+    let line = "predict exchange-2013 --array msa2050 --databases 1 --target-size 2GiB --rate 20 \
+                --duration 1m --out mail --quiet";
+    with_events(&here, line, &["20s disk-slow 1 x8 for 10s"]);
+    let found = result(&here, "mail");
+    assert_eq!(found["events"].as_array().map(Vec::len), Some(2));
 }

@@ -202,12 +202,12 @@ fn refuse_search_of_several(profile: &dyn Profile) -> Result<(), Error> {
 }
 
 fn refuse_events(scenario: &Scenario) -> Result<(), Error> {
-    if workloads::events(scenario).is_none() {
+    if workloads::events(scenario).is_none() && scenario.events.is_empty() {
         return Ok(());
     }
     Err(Error::usage(
         format!(
-            "{} has [[event]] tables, and real storage does not break on command.",
+            "There are [[event]] tables with {}, and real storage does not break on command.",
             scenario.workload
         ),
         "Take them out, or predict the workload on a modelled array.",

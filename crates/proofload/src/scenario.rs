@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use crate::files::Files;
 use crate::registry::Registry;
 use crate::setting::{Key, Setting, Value};
-use execution::Output;
+use array::description::event_of_line;
+use execution::{Error, Output};
 
 /// A workload, what it runs on, and the settings that differ from those of its profile.
 ///
@@ -29,6 +30,8 @@ pub struct Scenario {
     pub array: String,
     /// The settings that are changed; of several for the same key the last counts.
     pub settings: Vec<Setting>,
+    /// `[[event]]` tables beside those of the array and of the profile. For predictions.
+    pub events: Vec<String>,
     /// Begin with tiers full and read caches warm, as after days of this load. For predictions.
     pub settled: bool,
     /// Files in memory: what [`workload`](Self::workload) and [`array`](Self::array) name is looked
@@ -68,6 +71,17 @@ impl Scenario {
     pub fn with_file(mut self, path: impl Into<PathBuf>, contents: impl Into<Vec<u8>>) -> Self {
         self.files.insert(path, contents);
         self
+    }
+
+    /// The same with something that breaks or is repaired, such as `10m disk-fail 3`.
+    ///
+    /// # Errors
+    /// When the line is not understood, with the form that it has.
+    pub fn with_event(mut self, line: &str) -> Result<Self, Error> {
+        let table = event_of_line(line)
+            .map_err(|error| Error::usage(format!("--event '{line}': {error}."), ""))?;
+        self.events.push(table);
+        Ok(self)
     }
 
     /// The same, beginning as after days of its load.

@@ -66,6 +66,12 @@ pub fn events(scenario: &Scenario) -> Option<Source> {
         .then(|| Source::list(&scenario.workload, "event", &text))
 }
 
+/// The `[[event]]` tables that were given as lines.
+pub fn events_of_lines(scenario: &Scenario) -> impl Iterator<Item = Source> {
+    let tables = scenario.events.iter();
+    tables.map(|table| Source::list("--event", "event", table))
+}
+
 fn unknown(registry: &Registry, workload: &str) -> Error {
     let names = registry.bundled_profiles().map(|profile| profile.name);
     let names: Vec<&str> = names.collect();

@@ -12,7 +12,7 @@ use super::watched::watched;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::new_file::{check_new, open_new};
+use crate::new_file::{check_new, open_new, refused};
 use crate::options::{OutputOptions, PredictOptions};
 use crate::print::{notify, print};
 
@@ -109,14 +109,8 @@ fn open_responses(path: &Path) -> Result<Box<dyn Write>, CommandError> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> CommandError {
-    if path == Path::new(OUTPUT) {
-        return CommandError::output(error);
+    match path == Path::new(OUTPUT) {
+        true => CommandError::output(error),
+        false => refused(path, "--responses", error),
     }
-    CommandError::environment(
-        format!(
-            "The responses {} cannot be written: {error}.",
-            path.display()
-        ),
-        "Name another file with --responses.",
-    )
 }

@@ -25,6 +25,8 @@ use super::watch::EventOptions;
   How much does it carry? How much flash does this load need?
     proofload predict exchange-2013 --array msa2050 --find max-iops
     proofload predict exchange-2013 --array msa2050-tier --rate 3000 --find min-flash
+  The same with a disk that fails after an hour, or is slow for ten minutes (--event '1h disk-slow 5 x20 for 10m'):
+    proofload predict exchange-2013 --array msa2050 --event '1h disk-fail 3'
   A brokerage's database instead of a mail server:
     proofload predict brokerage --array msa2042 --duration 30m
   An array of your own, starting from a bundled one:
@@ -61,6 +63,11 @@ pub struct PredictOptions {
     /// the pools).
     #[arg(long, value_parser = choice::<Find>(), help_heading = "What if")]
     pub find: Option<Find>,
+    /// Let something break or be repaired, TIME EVENT [NUMBER] [of GROUP] [xFACTOR] [for TIME] from the
+    /// beginning of the measured phase on, such as "10m disk-fail 3", "20m disk-slow 5 x20 for 2m" or
+    /// "1h controller-failover 0"; may be given several times.
+    #[arg(long, value_name = "EVENT", help_heading = "What if")]
+    pub event: Vec<String>,
     /// Predictions computed at once [default: one for each CPU].
     #[arg(long, value_name = "N", help_heading = "What if")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -82,14 +89,15 @@ impl PredictOptions {
     /// The workload, or the trace, on the array.
     ///
     /// # Errors
-    /// A `--set` without a value.
+    /// A `--set` without a value, an `--event` that is none.
     pub fn scenario(&self) -> Result<Scenario, Error> {
-        let scenario = self.load.scenario(&self.workload, &self.output)?;
-        Ok(Scenario {
+        let scenario = Scenario {
             array: self.array.clone(),
             settled: self.settled,
-            ..scenario
-        })
+            ..self.load.scenario(&self.workload, &self.output)?
+        };
+        let mut events = self.event.iter();
+        events.try_fold(scenario, |scenario, line| scenario.with_event(line))
     }
 
     /// What is varied.

@@ -38,6 +38,7 @@ fn find(scenario: &Scenario) -> Result<Source, Error> {
 pub fn load(scenario: &Scenario) -> Result<Description, Error> {
     let mut sources = vec![find(scenario)?];
     sources.extend(workloads::events(scenario));
+    sources.extend(workloads::events_of_lines(scenario));
     sources.extend(scenario.settings.iter().filter_map(Setting::of_array));
     Ok(Description::load(&sources)?)
 }

@@ -8,6 +8,7 @@ use config::Source;
 use crate::predict;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
+use crate::workloads;
 use execution::Error;
 
 /// The description, and whether it is that of a single disk.
@@ -15,6 +16,7 @@ pub fn describe_array(scenario: &Scenario) -> Result<(Description, bool), Error>
     let Some(mut sources) = disk_alone(scenario) else {
         return Ok((predict::load_array(scenario)?, false));
     };
+    sources.extend(workloads::events_of_lines(scenario));
     sources.extend(scenario.settings.iter().filter_map(Setting::of_array));
     Ok((Description::load(&sources)?, true))
 }
