@@ -40,7 +40,8 @@ impl MailProfile {
         let is_without_load = kind == TestSelection::Backup && !self.backup.under_load;
         if is_without_load && (options.has_rate || options.has_threads) {
             return Err(Refusal::usage(
-                "--rate and --threads say how much load there is, and this backup is made without any.",
+                "--rate, --rate-transactions and --threads say how much load there is, and this backup is made \
+                 without any.",
                 "Omit them, or make the backup under load with --set backup.under_load=true.",
             ));
         }
