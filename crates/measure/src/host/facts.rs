@@ -119,6 +119,10 @@ mod tests {
         let facts = facts(&[&here, &here]);
         assert!(facts.cpus >= 1 && facts.memory_bytes > 1_000_000);
         assert!(!facts.kernel.is_empty());
+        let own_name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        assert_eq!(facts.name, own_name.trim_end());
+        let os_release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+        assert_eq!(facts.operating_system, operating_system(&os_release));
         assert!(
             facts.devices.len() <= 1,
             "one path twice is one device at most"
