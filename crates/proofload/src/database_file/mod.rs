@@ -5,13 +5,14 @@
 //! - What comes out has its text as [`std::fmt::Display`] and its JSON document as `json`.
 //!
 //! Inside: `open` opens files and block devices, `log` finds the log of a database, `words` and
-//! `documents` write what was found.
+//! `documents` write what was found, `remedies` say what to do about what went wrong.
 
 mod documents;
 mod error;
 mod log;
 mod open;
 mod recovery;
+mod remedies;
 mod words;
 
 use std::io::Write;

@@ -1,15 +1,12 @@
 //! `proofload edb`: examining database files, and recovering them.
 
-mod remedies;
-
 use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use monitor::progress::bar_left;
-use proofload::database_file::{DatabaseFile, DumpRequest, recover};
+use proofload::database_file::{DatabaseFile, DatabaseFileError, DumpRequest, recover};
 
-use self::remedies::{refusal, refusal_of_recovery};
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
@@ -27,7 +24,7 @@ pub fn edb(command: &EdbCommand) -> Result<ExitStatus, CommandError> {
         EdbCommand::Dump(options) => dump(options),
         EdbCommand::Recover { file, log } => {
             let recovery = recover(file, log.as_deref(), &mut |doing| notify(doing));
-            print(&recovery.map_err(refusal_of_recovery)?.to_string())
+            print(&recovery.map_err(refusal)?.to_string())
         }
     }
 }
@@ -95,4 +92,12 @@ fn dump(options: &DumpOptions) -> Result<ExitStatus, CommandError> {
     let file = DatabaseFile::open(&options.file).map_err(refusal)?;
     file.dump(&request, out).map_err(refusal)?;
     Ok(ExitStatus::Pass)
+}
+
+/// Ends a command that could not read a database file.
+fn refusal(error: DatabaseFileError) -> CommandError {
+    match error {
+        DatabaseFileError::Output(error) => CommandError::output(&error),
+        error => CommandError::Refused(error.into()),
+    }
 }
