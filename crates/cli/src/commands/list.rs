@@ -9,15 +9,18 @@ use crate::print::print;
 
 /// Prints the names with their descriptions.
 pub fn list(options: &ListOptions) -> Result<ExitStatus, CommandError> {
-    let (kind, width) = match options.what {
-        Listed::Workloads => (DocumentKind::Profile, 16),
-        Listed::Arrays => (DocumentKind::Array, 26),
-        Listed::Disks => (DocumentKind::Disk, 20),
-        Listed::Studies => (DocumentKind::Study, 16),
+    let kind = match options.what {
+        Listed::Workloads => DocumentKind::Profile,
+        Listed::Arrays => DocumentKind::Array,
+        Listed::Disks => DocumentKind::Disk,
+        Listed::Studies => DocumentKind::Study,
     };
-    let mut text = String::new();
-    for (name, title) in kind.titles()? {
-        text.push_str(&format!("{name:<width$}{title}\n"));
-    }
+    let titles = kind.titles()?;
+    let width = titles.iter().map(|(name, _)| name.len() + 2).max();
+    let width = width.unwrap_or(0);
+    let lines = titles.iter();
+    let text: String = lines
+        .map(|(name, title)| format!("{name:<width$}{title}\n"))
+        .collect();
     print(&text)
 }
