@@ -1,6 +1,6 @@
 //! What a hard disk is made of: a data sheet, or measurements where there are some.
 
-use config::{choice, settings, within};
+use config::{choice, optional, settings, within};
 
 use super::seek::{SeekRow, SeekTimes};
 use crate::disk::interface::capacity;
@@ -26,13 +26,28 @@ settings! {
         /// Mean bytes of a track as the sheet says. It follows from capacity, heads and tracks;
         /// when it is given, it is compared with what follows.
         pub average_bytes_per_track: Option<u64>;
-        /// Time from taking a command to moving the arm, with sending its status.
+        /// Time from taking a command to moving the arm, with sending its status: that of a read, and
+        /// of others that have no time of their own.
         pub command_overhead_ms: f64, as within(0.0..=100.0);
+        /// The same of a write.
+        pub write_overhead_ms: Option<f64> = None, as optional(within(0.0..=100.0));
+        /// The same of a read that the buffer answers.
+        pub hit_overhead_ms: Option<f64> = None, as optional(within(0.0..=100.0));
+        /// The same of a command that goes on where the head is.
+        pub sequential_overhead_ms: Option<f64> = None, as optional(within(0.0..=100.0));
+        /// Whether a command that waits is decoded while the arm serves another one.
+        pub overlaps_overhead: bool = false;
+        /// What any seek or switch of heads to a new place takes until the head has settled, on top of
+        /// the seek times. Crossing to the next track of a stream does not need it.
+        pub settle_ms: f64 = 0.0, as within(0.0..=20.0);
         /// Switch to another head of the same cylinder for a read. A write adds what its
         /// single-track seek has over that of a read.
         pub head_switch_ms: f64, as within(0.0..=20.0);
         /// Commands held at once, the one in service included.
         pub on_board_queue_depth: u32, as within(1..=4_096);
+        /// Among how many of them, those that came first, the next one is chosen; all of them when it
+        /// is not given.
+        pub scheduler_depth: Option<u32> = None, as optional(within(1..=4_096));
         /// How the next command is chosen.
         pub scheduler: Scheduler = Scheduler::ShortestPositioning;
         /// Nanoseconds of positioning forgiven for each nanosecond a command has waited. 0 is plain
@@ -41,6 +56,9 @@ settings! {
         pub aging: f64 = 0.02, as within(0.0..=100.0);
         /// Rate between buffer and host; it bounds reads served from the buffer.
         pub interface_mb_per_s: f64, as within(1.0..=100_000.0);
+        /// Whether what is read from the medium crosses the interface while it passes under the head. If
+        /// not, it does so afterwards, and the arm waits.
+        pub overlaps_interface: bool = true;
         /// Seek times of the data sheet.
         pub seek: Option<SheetSeeks>;
         /// Measured seek times, in place of `seek`.

@@ -76,7 +76,7 @@ impl HardDisk {
                 cylinder: 0,
                 head: 0,
             },
-            queue: Queue::new(mechanics.on_board_queue_depth),
+            queue: Queue::new(mechanics.on_board_queue_depth, mechanics.scheduler_depth),
             in_service: None,
             read_ahead: None,
             last_end: None,
@@ -104,7 +104,10 @@ impl HardDisk {
                 cylinder: 0,
                 head: 0,
             },
-            queue: Queue::new(self.mechanics.on_board_queue_depth),
+            queue: Queue::new(
+                self.mechanics.on_board_queue_depth,
+                self.mechanics.scheduler_depth,
+            ),
             in_service: None,
             read_ahead: None,
             last_end: None,
@@ -127,14 +130,14 @@ impl HardDisk {
             return;
         }
         let Some(mut write_cache) = self.write_cache.take() else {
-            self.in_service = self.start_one(now_ns, None, self.mechanics.overhead_ns);
+            self.in_service = self.start_one(now_ns, None);
             return;
         };
         if !write_cache.is_emptying() {
-            self.in_service = self.start_one(now_ns, None, self.mechanics.overhead_ns);
+            self.in_service = self.start_one(now_ns, None);
             if self.in_service.is_none() {
                 // What the drive does of its own has no command to decode.
-                write_cache.emptying = self.start_one(now_ns, Some(&mut write_cache.dirty), 0);
+                write_cache.emptying = self.start_one(now_ns, Some(&mut write_cache.dirty));
             }
         }
         self.write_cache = Some(write_cache);
@@ -142,15 +145,18 @@ impl HardDisk {
 
     /// Starts the best of a queue, the drive's own by default.
     #[inline]
-    fn start_one(
-        &mut self,
-        now_ns: u64,
-        mut other: Option<&mut Queue>,
-        overhead_ns: u64,
-    ) -> Option<InService> {
+    fn start_one(&mut self, now_ns: u64, mut other: Option<&mut Queue>) -> Option<InService> {
         self.read_on(now_ns);
-        let moves_ns = now_ns + self.spindle_lead_ns + overhead_ns;
-        let angle = self.mechanics.rotation.angle_at(moves_ns);
+        let is_command = other.is_none();
+        let least_ns = match is_command {
+            true => self.mechanics.least_overhead_ns(),
+            false => 0,
+        };
+        let lead_ns = self.spindle_lead_ns;
+        let angle = self
+            .mechanics
+            .rotation
+            .angle_at(now_ns + lead_ns + least_ns);
         let arm = self.arm_now();
         let near = self.near(now_ns);
         let queue = match &mut other {
@@ -158,6 +164,12 @@ impl HardDisk {
             None => &mut self.queue,
         };
         let choice = queue.choose(&self.mechanics, now_ns, arm, angle, near)?;
+        let overhead_ns = match is_command {
+            true => queue.overhead_ns(&self.mechanics, choice.index, now_ns),
+            false => 0,
+        };
+        let moves_ns = now_ns + lead_ns + overhead_ns;
+        let angle = self.mechanics.rotation.angle_at(moves_ns);
         let way = queue.way_to(&self.mechanics, choice.index, arm, angle);
         let waiting = queue.take(choice.index);
         if choice.goes_on {
@@ -196,7 +208,7 @@ impl HardDisk {
                 direction: last.direction,
                 from_sector: last.sector,
                 further_sectors: 0,
-                least_wait_ns: self.mechanics.overhead_ns,
+                least_wait_ns: self.mechanics.sequential_overhead_ns(),
             })
     }
 
@@ -227,7 +239,10 @@ impl HardDisk {
         let end_sector = request.first_sector + u64::from(request.sectors);
         self.mechanics
             .pass(&mut cursor, request.sectors, request.direction);
-        let finish_ns = cursor.at_ns - self.spindle_lead_ns;
+        let mut finish_ns = cursor.at_ns - self.spindle_lead_ns;
+        if request.direction == Direction::Read && !self.mechanics.overlaps_interface {
+            finish_ns += self.mechanics.interface_ns(request.sectors);
+        }
         parts.transfer_ns = finish_ns - now_ns - parts.total_ns();
         self.arm = Arm {
             cylinder: cursor.place.cylinder,
@@ -268,8 +283,8 @@ impl HardDisk {
         let request = waiting.request;
         let end_sector = request.first_sector + u64::from(request.sectors);
         self.ask_ahead_to(now_ns, end_sector);
-        let mut finish_ns =
-            now_ns + self.mechanics.overhead_ns + self.mechanics.interface_ns(request.sectors);
+        let overhead_ns = self.mechanics.sequential_overhead_ns();
+        let mut finish_ns = now_ns + overhead_ns + self.mechanics.interface_ns(request.sectors);
         if let Some(ahead) = &mut self.read_ahead {
             if end_sector > ahead.next_sector {
                 let more = (end_sector - ahead.next_sector) as u32;
@@ -280,7 +295,7 @@ impl HardDisk {
             }
             self.cache.touch(ahead.segment);
         }
-        let overhead_ns = self.mechanics.overhead_ns.min(finish_ns - now_ns);
+        let overhead_ns = overhead_ns.min(finish_ns - now_ns);
         InService {
             request,
             submitted_ns: waiting.submitted_ns,
@@ -387,7 +402,7 @@ impl HardDisk {
         request: &DiskRequest,
     ) {
         let transfer_ns = self.mechanics.interface_ns(request.sectors);
-        let overhead_ns = self.mechanics.overhead_ns;
+        let overhead_ns = self.mechanics.buffer_overhead_ns(request.direction);
         let finish_ns = self.interface_free_ns.max(now_ns + overhead_ns) + transfer_ns;
         self.interface_free_ns = finish_ns;
         self.from_buffer.push_back(InService {

@@ -28,14 +28,44 @@ struct Seeks {
     write_ms: Box<dyn Fn(u32) -> f64>,
 }
 
+/// Times of commands in the electronics, nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Overheads {
+    read_ns: u64,
+    write_ns: u64,
+    hit_ns: u64,
+    sequential_ns: u64,
+    /// They pass while another command is served.
+    overlap: bool,
+}
+
+impl Overheads {
+    fn new(description: &HardDiskDescription) -> Self {
+        let ns = |ms: f64| (ms * 1e6).round() as u64;
+        let or_usual = |own: Option<f64>| ns(own.unwrap_or(description.command_overhead_ms));
+        Self {
+            read_ns: ns(description.command_overhead_ms),
+            write_ns: or_usual(description.write_overhead_ms),
+            hit_ns: or_usual(description.hit_overhead_ms),
+            sequential_ns: or_usual(description.sequential_overhead_ms),
+            overlap: description.overlaps_overhead,
+        }
+    }
+}
+
 /// What drives of one make share.
 #[derive(Debug)]
 pub(super) struct Mechanics {
     pub(super) geometry: Geometry,
     pub(super) rotation: Rotation,
     pub(super) capacity_sectors: u64,
-    pub(super) overhead_ns: u64,
+    overheads: Overheads,
     pub(super) on_board_queue_depth: usize,
+    /// Commands among which the next one is chosen.
+    pub(super) scheduler_depth: usize,
+    pub(super) overlaps_interface: bool,
+    /// Angle units on top of any seek to a new place.
+    settle_units: u32,
     pub(super) scheduler: Scheduler,
     /// Angle units forgiven per nanosecond waited, times 2^16.
     pub(super) aging_q16: u64,
@@ -70,14 +100,62 @@ impl Mechanics {
             geometry: Geometry::new(&zones, description.heads, capacity_sectors, &rotation),
             rotation,
             capacity_sectors,
-            overhead_ns: (description.command_overhead_ms * 1e6).round() as u64,
+            overheads: Overheads::new(description),
             on_board_queue_depth: description.on_board_queue_depth as usize,
+            scheduler_depth: description
+                .scheduler_depth
+                .map_or(usize::MAX, |depth| depth as usize),
+            overlaps_interface: description.overlaps_interface,
+            settle_units: units(description.settle_ms),
             scheduler: description.scheduler,
             aging_q16: (description.aging * units_per_ns * 65_536.0).round() as u64,
             seek_units,
             switch_units: [units(description.head_switch_ms), units(write_switch_ms)],
             interface_ns_per_sector: SECTOR_BYTES as f64 * 1e3 / description.interface_mb_per_s,
         })
+    }
+
+    /// What is left of the overhead of a command that needs the medium and has waited so long.
+    #[inline]
+    pub(super) fn overhead_ns(&self, direction: Direction, waited_ns: u64) -> u64 {
+        let whole_ns = match direction {
+            Direction::Read => self.overheads.read_ns,
+            Direction::Write => self.overheads.write_ns,
+        };
+        match self.overheads.overlap {
+            true => whole_ns.saturating_sub(waited_ns),
+            false => whole_ns,
+        }
+    }
+
+    /// The least that is left of the overhead of any command.
+    #[inline]
+    pub(super) fn least_overhead_ns(&self) -> u64 {
+        match self.overheads.overlap {
+            true => 0,
+            false => self.overheads.read_ns.min(self.overheads.write_ns),
+        }
+    }
+
+    /// The overhead of a command that is served from the buffer or into it.
+    #[inline]
+    pub(super) fn buffer_overhead_ns(&self, direction: Direction) -> u64 {
+        match direction {
+            Direction::Read => self.overheads.hit_ns,
+            Direction::Write => self.overheads.write_ns,
+        }
+    }
+
+    /// The overhead of a command that goes on where the head is.
+    #[inline]
+    pub(super) fn sequential_overhead_ns(&self) -> u64 {
+        self.overheads.sequential_ns
+    }
+
+    /// What settling takes after a seek or a switch of heads to a new place, angle units.
+    #[inline]
+    pub(super) fn settle_units(&self) -> u32 {
+        self.settle_units
     }
 
     /// Where the seek times of a direction begin in the table.

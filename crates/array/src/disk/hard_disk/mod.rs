@@ -17,6 +17,8 @@ mod write_cache;
 mod zones;
 
 #[cfg(test)]
+mod electronics_tests;
+#[cfg(test)]
 mod geometry_tests;
 #[cfg(test)]
 mod tests;

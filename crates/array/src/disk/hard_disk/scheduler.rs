@@ -1,5 +1,7 @@
 //! The on-board queue, and which of its commands comes next.
 
+use std::collections::VecDeque;
+
 use super::description::Scheduler;
 use super::geometry::Place;
 use super::mechanics::{Arm, Mechanics};
@@ -89,22 +91,29 @@ pub(super) struct Queue {
     /// The least score that each command can have, while one is chosen.
     least: Vec<i64>,
     sequence: u64,
+    /// Most commands that are looked at.
+    depth_in_view: usize,
+    /// Those that came after them.
+    later: VecDeque<(Candidate, Waiting)>,
 }
 
 impl Queue {
-    pub(super) fn new(depth: usize) -> Self {
+    /// A queue for so many commands, the next of which is chosen among the first so many.
+    pub(super) fn new(depth: usize, depth_in_view: usize) -> Self {
         Self {
             candidates: Vec::with_capacity(depth),
             waiting: Vec::with_capacity(depth),
             least: Vec::with_capacity(depth),
             sequence: 0,
+            depth_in_view,
+            later: VecDeque::new(),
         }
     }
 
     #[inline]
     pub(super) fn push(&mut self, mechanics: &Mechanics, now_ns: u64, request: DiskRequest) {
         let place = mechanics.geometry.locate(request.first_sector);
-        self.candidates.push(Candidate {
+        let candidate = Candidate {
             cylinder: place.cylinder,
             head: place.head,
             angle: mechanics.geometry.angle(&place),
@@ -112,25 +121,31 @@ impl Queue {
             switch_units: mechanics.switch_units(request.direction),
             first_sector: request.first_sector,
             aged_from: aged(mechanics, now_ns),
-        });
-        self.waiting.push(Waiting {
+        };
+        let waiting = Waiting {
             request,
             place,
             submitted_ns: now_ns,
             sequence: self.sequence,
-        });
+        };
         self.sequence += 1;
+        if self.candidates.len() < self.depth_in_view {
+            self.candidates.push(candidate);
+            self.waiting.push(waiting);
+        } else {
+            self.later.push_back((candidate, waiting));
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() + self.later.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// The write that came first, if there is one.
+    /// The write that came first among those in view, if there is one.
     pub(super) fn first_write(&self) -> Option<usize> {
         let writes = self.waiting.iter().enumerate();
         writes
@@ -145,7 +160,8 @@ impl Queue {
 
     /// Whether all sectors of a request lie in one command of the queue.
     pub(super) fn holds(&self, request: &DiskRequest) -> bool {
-        self.waiting.iter().any(|waiting| {
+        let later = self.later.iter().map(|(_, waiting)| waiting);
+        self.waiting.iter().chain(later).any(|waiting| {
             let offset = request
                 .first_sector
                 .wrapping_sub(waiting.request.first_sector);
@@ -156,7 +172,20 @@ impl Queue {
     #[inline]
     pub(super) fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
-        self.waiting.swap_remove(index)
+        let taken = self.waiting.swap_remove(index);
+        if let Some((candidate, waiting)) = self.later.pop_front() {
+            self.candidates.push(candidate);
+            self.waiting.push(waiting);
+        }
+        taken
+    }
+
+    /// What is left of the overhead of the command at `index`.
+    #[inline]
+    pub(super) fn overhead_ns(&self, mechanics: &Mechanics, index: usize, now_ns: u64) -> u64 {
+        let waiting = &self.waiting[index];
+        let waited_ns = now_ns - waiting.submitted_ns;
+        mechanics.overhead_ns(waiting.request.direction, waited_ns)
     }
 
     /// The command to take next, for an arm that begins to move when the platters are at
@@ -325,9 +354,12 @@ fn way(mechanics: &Mechanics, candidate: &Candidate, arm: Arm, angle: u32) -> Po
     } else {
         candidate.switch_units
     };
-    let seek = mechanics
+    let mut seek = mechanics
         .seek_units(candidate.seek_base, tracks)
         .max(switch);
+    if seek > 0 {
+        seek += mechanics.settle_units();
+    }
     Positioning {
         seek,
         rotation: Rotation::wait(candidate.angle, angle.wrapping_add(seek)),

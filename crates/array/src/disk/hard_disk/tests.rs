@@ -23,11 +23,18 @@ pub(super) fn savvio() -> HardDiskDescription {
         zone_count: 24,
         average_bytes_per_track: Some(677_557),
         command_overhead_ms: 0.2,
+        write_overhead_ms: None,
+        hit_overhead_ms: None,
+        sequential_overhead_ms: None,
+        overlaps_overhead: false,
+        settle_ms: 0.0,
         head_switch_ms: 0.3,
         on_board_queue_depth: 64,
+        scheduler_depth: None,
         scheduler: Scheduler::ShortestPositioning,
         aging: 0.0,
         interface_mb_per_s: 600.0,
+        overlaps_interface: true,
         seek: Some(SheetSeeks {
             read: times(0.30, 3.81, 7.81),
             write: times(0.56, 4.40, 8.18),
@@ -39,7 +46,7 @@ pub(super) fn savvio() -> HardDiskDescription {
     }
 }
 
-fn with_cache() -> HardDiskDescription {
+pub(super) fn with_cache() -> HardDiskDescription {
     HardDiskDescription {
         read_cache: Some(ReadCacheDescription {
             bytes: 32 << 20,
@@ -52,16 +59,16 @@ fn with_cache() -> HardDiskDescription {
 
 /// A population of requests that is kept at `population`, spread over the first `share` of the
 /// disk; returns requests per second.
-struct Load {
-    population: u32,
-    share: f64,
-    sectors: u32,
-    write_share: f64,
-    requests: u32,
-    seed: u64,
+pub(super) struct Load {
+    pub(super) population: u32,
+    pub(super) share: f64,
+    pub(super) sectors: u32,
+    pub(super) write_share: f64,
+    pub(super) requests: u32,
+    pub(super) seed: u64,
 }
 
-fn run(disk: &mut HardDisk, load: &Load) -> f64 {
+pub(super) fn run(disk: &mut HardDisk, load: &Load) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(load.seed);
     let span = (disk.capacity_sectors() as f64 * load.share) as u64 - u64::from(load.sectors);
     let mut draw = |tag| DiskRequest {

@@ -30,7 +30,7 @@ impl WriteCache {
             Box::new(Self {
                 capacity_sectors,
                 free_sectors: capacity_sectors,
-                dirty: Queue::new(MOST_STRETCHES),
+                dirty: Queue::new(MOST_STRETCHES, usize::MAX),
                 emptying: None,
                 predicted_end_ns: None,
             })
@@ -73,7 +73,7 @@ impl WriteCache {
     /// The same cache as if nothing were to be written but the stretch being written.
     pub(super) fn emptying_only(&self, stretch: InService) -> Self {
         Self {
-            dirty: Queue::new(0),
+            dirty: Queue::new(0, usize::MAX),
             emptying: Some(stretch),
             predicted_end_ns: None,
             ..*self
