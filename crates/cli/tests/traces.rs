@@ -442,3 +442,25 @@ fn a_disk_is_no_array_for_databases() {
         }
     }
 }
+
+#[test]
+fn writes_to_an_ssd_cost_what_was_written_before() {
+    let here = Scratch::new();
+    here.file(
+        "w.csv",
+        &random_trace(6_000, 20_000).replace(",read", ",write"),
+    );
+    let mean_ms = |settings: &str| -> f64 {
+        let line = "predict w.csv --array ssd-dc-s3500-800gb --quiet --json";
+        let ended = here.proofload(&format!("{line} {settings}")).exits(0);
+        let result: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        let mean_ms = &result["totals"]["writes"]["latency"]["average_ms"];
+        mean_ms.as_f64().expect("a mean")
+    };
+    let fresh = mean_ms("--set trace.first_write=none");
+    let random = mean_ms("--set trace.first_write=random");
+    assert!(random > 2.0 * fresh, "{random} {fresh}");
+    assert_eq!(mean_ms(""), random, "as the description of the disk says");
+    let by_array = mean_ms("--set trace.first_write=random --set array.ssds.history=fresh");
+    assert_eq!(by_array, fresh);
+}

@@ -40,9 +40,10 @@ settings! {
         /// as far as the trace reaches.
         pub volume_size: Option<ByteSize> = None,
             as or_word("auto", within(ByteSize::mib(1)..=ByteSize(1 << 56))), source OURS;
-        /// How the volumes were filled before the trace: "sequential", "random" or "none". What was
-        /// never written is read without any disk.
-        pub first_write: FirstWriteOfTrace = FirstWriteOfTrace::Sequential, source OURS;
+        /// How the volumes were filled before the trace; the solid-state disks below them were written
+        /// in the same way, unless `array.ssds.history` says otherwise. What was never written is read
+        /// without any disk.
+        pub first_write: FirstWriteOfTrace = FirstWriteOfTrace::Auto, source OURS;
         /// Length of a sample; "auto" is a round time of which the trace has some forty.
         pub sample_interval: Option<TimeSpan> = None,
             as or_word("auto", within(TimeSpan::millis(1)..=TimeSpan::seconds(86_400))),
@@ -91,9 +92,12 @@ choice! {
 choice! {
     /// How the volumes of a trace were filled before it.
     pub enum FirstWriteOfTrace {
+        /// In one run of ascending addresses, and solid-state disks as their descriptions say.
+        Auto = "auto",
         /// In one run of ascending addresses.
         Sequential = "sequential",
-        /// By writes at random addresses.
+        /// By writes at random addresses, solid-state disks for so long that writes cost the same for
+        /// ever.
         Random = "random",
         /// Not at all: nothing on them was ever written.
         None = "none",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use config::{TimeSpan, choice, flattened, optional, settings, within};
 
-use crate::disk::DiskDescription;
+use crate::disk::{DiskDescription, WriteHistory};
 use crate::group::{BackendPolicy, PlacementSettings};
 use crate::pool::settings::{PoolPolicy, ReadCachePolicy};
 use crate::pool::tier::Tier;
@@ -36,6 +36,9 @@ settings! {
         pub backend: BackendPolicy = BackendPolicy::default();
         /// Disks of one's own, written like those that `proofload show DISK` prints.
         pub disks: BTreeMap<String, DiskDescription> = BTreeMap::new();
+        /// How every solid-state disk of the array was written before, in place of what their
+        /// descriptions say.
+        pub ssds: SsdKeys = SsdKeys::default();
         /// Pools that volumes are cut from page by page, with tiers and read caches.
         pub pool: Vec<PoolKeys> = Vec::new();
         /// Disk groups outside of pools, that volumes lie in directly.
@@ -46,6 +49,16 @@ settings! {
         pub volume: Vec<VolumeKeys> = Vec::new();
         /// What is to break and to be repaired while the array is modelled.
         pub event: Vec<EventKeys> = Vec::new();
+    }
+}
+
+settings! {
+    /// What every solid-state disk of an array begins with.
+    pub struct SsdKeys {
+        /// How they were written before.
+        pub history: Option<WriteHistory> = None;
+        /// Share of their capacity that holds data.
+        pub filled_share: Option<f64> = None, as optional(within(0.0..=1.0));
     }
 }
 

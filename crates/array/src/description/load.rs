@@ -8,7 +8,7 @@ use super::expand::{
 };
 use super::keys::DescriptionKeys;
 use crate::VolumeId;
-use crate::disk::bundled_disk;
+use crate::disk::{WriteHistory, bundled_disk};
 
 /// Descriptions of arrays as the loader of `config` reads them: bundled by name, or from a file.
 static ARRAY: Format = Format {
@@ -66,7 +66,8 @@ impl Description {
     /// Writes out the array with a volume for each volume of a trace: of `size_bytes`, or else of
     /// the size that the rule for databases says, or else as large as the trace reaches. The
     /// placement names them in the order of `volumes`. Listed volumes are taken by their names,
-    /// or in their order when no name is that of one in the trace.
+    /// or in their order when no name is that of one in the trace. Solid-state disks were written
+    /// before as `[ssds]` says, or else `history`, or else their own descriptions.
     ///
     /// # Errors
     /// Every rule that is broken, at the line of the key that breaks it.
@@ -74,9 +75,10 @@ impl Description {
         &self,
         volumes: &[TracedVolume],
         size_bytes: Option<u64>,
+        history: Option<WriteHistory>,
     ) -> Result<(PlannedArray, Vec<VolumeId>), ConfigError> {
         located(&self.document, |document| {
-            expand_for_trace(document, volumes, size_bytes)
+            expand_for_trace(document, volumes, size_bytes, history)
         })
     }
 

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use test_support::set;
 
 use super::*;
+use crate::disk::WriteHistory;
 use crate::settings::WritePolicy;
 use crate::{Array, HostOperation, HostRequest, VolumeId};
 
@@ -75,6 +76,44 @@ fn a_group_without_stripes_holds_several_volumes() {
     let planned = planned.unwrap_or_else(|error| panic!("{error}"));
     assert!(planned.settings.volumes.len() > 3, "data and logs");
     Array::<()>::new(&planned.settings, 1).unwrap();
+}
+
+#[test]
+fn all_solid_state_disks_begin_as_the_array_says() {
+    let settings = ["ssds.history=sequential", "ssds.filled_share=0.5"];
+    let ssd = |planned: &PlannedArray, name: &str| {
+        let flash = planned.settings.disks[name].solid_state.clone();
+        flash.map(|flash| (flash.history, flash.filled_share))
+    };
+    let planned = plan("msa2050-tier", &settings);
+    let name = planned
+        .settings
+        .disks
+        .keys()
+        .find(|name| name.starts_with("ssd"));
+    let name = name.expect("an SSD").clone();
+    assert_eq!(ssd(&planned, &name), Some((WriteHistory::Sequential, 0.5)));
+    assert!(planned.notes.iter().all(|note| !note.contains("[ssds]")));
+    let before = ssd(&plan("msa2050-tier", &[]), &name);
+    assert_eq!(before, Some((WriteHistory::Random, 1.0)));
+    let without = plan("msa2050", &settings);
+    assert!(without.notes.iter().any(|note| note.contains("[ssds]")));
+    // What a trace says comes after what the array says, and before what the disk says.
+    let of_trace = |settings: &[&str], history| {
+        let mut sources = vec![bundled("msa2050-tier")];
+        sources.extend(settings.iter().map(|text| set(text)));
+        let volume = TracedVolume {
+            name: "v".to_owned(),
+            reach_bytes: 1 << 30,
+        };
+        let planned = load(&sources).plan_for_trace(&[volume], None, history);
+        let (planned, _) = planned.unwrap_or_else(|error| panic!("{error}"));
+        ssd(&planned, &name).map(|(history, _)| history)
+    };
+    let fresh = Some(WriteHistory::Fresh);
+    assert_eq!(of_trace(&[], None), Some(WriteHistory::Random));
+    assert_eq!(of_trace(&[], fresh), fresh);
+    assert_eq!(of_trace(&settings, fresh), Some(WriteHistory::Sequential));
 }
 
 #[test]

@@ -73,7 +73,7 @@ pub fn drive<S: Requests>(
 /// Fills the volumes as they were before the trace; no time passes.
 fn fill(array: &mut Array<()>, plan: &Plan) -> Result<(), Error> {
     let how = match plan.settings.first_write {
-        FirstWriteOfTrace::Sequential => FirstWrite::Sequential,
+        FirstWriteOfTrace::Auto | FirstWriteOfTrace::Sequential => FirstWrite::Sequential,
         FirstWriteOfTrace::Random => FirstWrite::Random,
         FirstWriteOfTrace::None => return Ok(()),
     };

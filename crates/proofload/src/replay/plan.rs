@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 
 use array::VolumeId;
 use array::description::{Description, PlannedArray, TracedVolume};
+use array::disk::WriteHistory;
 use config::{ByteSize, TimeSpan};
-use trace::{ReplayMode, TraceError, TraceFormat, TraceReader, TraceSettings, TraceSurvey, survey};
+use trace::{
+    FirstWriteOfTrace, ReplayMode, TraceError, TraceFormat, TraceReader, TraceSettings,
+    TraceSurvey, survey,
+};
 
 use super::array_of_trace::describe_array;
 use super::arrivals::Discipline;
@@ -147,7 +151,9 @@ fn planned(
     let of_trace: Vec<TracedVolume> = of_trace.collect();
     let given = settings.volume_size.map(ByteSize::bytes);
     let whole_disk = || description.one_disk_bytes().filter(|_| is_one_disk);
-    let (planned, ids) = description.plan_for_trace(&of_trace, given.or_else(whole_disk))?;
+    let size_bytes = given.or_else(whole_disk);
+    let (planned, ids) =
+        description.plan_for_trace(&of_trace, size_bytes, ssd_history(settings.first_write))?;
     let volumes = ids.iter().zip(&survey.volumes).map(|(&id, volume)| {
         let capacity_mib = planned.settings.volumes[usize::from(id.0)].capacity_mib;
         PlannedVolume {
@@ -159,6 +165,16 @@ fn planned(
     });
     let volumes = volumes.collect();
     Ok((planned, volumes))
+}
+
+/// How solid-state disks were written before the trace; `None` where their descriptions say it.
+fn ssd_history(first_write: FirstWriteOfTrace) -> Option<WriteHistory> {
+    Some(match first_write {
+        FirstWriteOfTrace::Auto => return None,
+        FirstWriteOfTrace::Sequential => WriteHistory::Sequential,
+        FirstWriteOfTrace::Random => WriteHistory::Random,
+        FirstWriteOfTrace::None => WriteHistory::Fresh,
+    })
 }
 
 /// Options that say what databases and their users are mean nothing to a trace.

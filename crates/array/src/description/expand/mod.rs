@@ -20,9 +20,9 @@ use std::collections::BTreeMap;
 
 use config::{Diagnostic, Document};
 
-use super::keys::DescriptionKeys;
+use super::keys::{DescriptionKeys, SsdKeys};
 use crate::VolumeId;
-use crate::disk::{BUNDLED_DISKS, DiskDescription, bundled_disk};
+use crate::disk::{BUNDLED_DISKS, DiskDescription, WriteHistory, bundled_disk};
 use crate::group::{BackendSettings, DiskGroupSettings};
 use crate::settings::ArraySettings;
 
@@ -71,6 +71,7 @@ pub(super) fn expand(
     }
     expansion.add_pools();
     expansion.add_groups();
+    expansion.note_ssds();
     // Volumes that are wrong hide nothing; of disk groups that are, the rest says nothing.
     let has_groups = expansion.diagnostics.is_empty();
     let placement = expansion.add_volumes(databases);
@@ -112,6 +113,8 @@ struct Expansion<'a> {
     /// Volumes too small for the workload: reported after every broken rule, which may be the cause.
     shortages: Vec<Diagnostic>,
     notes: Vec<String>,
+    /// How solid-state disks were written before where `[ssds]` does not say it.
+    ssd_history: Option<WriteHistory>,
 }
 
 impl<'a> Expansion<'a> {
@@ -137,6 +140,7 @@ impl<'a> Expansion<'a> {
             diagnostics: Vec::new(),
             shortages: Vec::new(),
             notes: Vec::new(),
+            ssd_history: None,
         }
     }
 
@@ -194,7 +198,13 @@ impl<'a> Expansion<'a> {
             return Some(known.clone());
         }
         let own = self.document.settings.disks.get(name).cloned();
-        let found = own.or_else(|| bundled_disk(name)?.description().ok());
+        let mut found = own.or_else(|| bundled_disk(name)?.description().ok());
+        if let Some(flash) = found.as_mut().and_then(|disk| disk.solid_state.as_mut()) {
+            let ssds = &self.document.settings.ssds;
+            let history = ssds.history.or(self.ssd_history);
+            flash.history = history.unwrap_or(flash.history);
+            flash.filled_share = ssds.filled_share.unwrap_or(flash.filled_share);
+        }
         match &found {
             Some(disk) => {
                 self.settings.disks.insert(name.to_owned(), disk.clone());
@@ -211,6 +221,20 @@ impl<'a> Expansion<'a> {
             }
         }
         found
+    }
+
+    /// Settings of solid-state disks in an array without any may be of a series that begins without.
+    fn note_ssds(&mut self) {
+        let is_set = self.document.settings.ssds != SsdKeys::default();
+        let mut groups = self.settings.backend.disk_group.iter();
+        let has_ssds = groups.any(|group| {
+            let disk = self.settings.disks.get(&group.disk);
+            disk.is_some_and(|disk| disk.solid_state.is_some())
+        });
+        if is_set && !has_ssds {
+            let note = "The array has no solid-state disks: what [ssds] says has no effect.";
+            self.notes.push(note.to_owned());
+        }
     }
 
     /// Adds a disk group, whose keys stand in `table` and begin with `prefix`.

@@ -8,7 +8,7 @@ use super::volumes::{Wanted, mib_of};
 use super::{Expansion, PlannedArray};
 use crate::VolumeId;
 use crate::description::keys::DescriptionKeys;
-use crate::disk::bundled_disk;
+use crate::disk::{WriteHistory, bundled_disk};
 
 /// A volume that a trace goes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn describes_disk(text: &str) -> bool {
         return false;
     };
     let has = |keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
-    has(&["hard_disk", "solid_state", "ideal"])
+    has(&["hard_disk", "solid_state", "cloud_volume", "ideal"])
         && !has(&["extends", "controllers", "cache", "pool", "group", "disks"])
 }
 
@@ -65,12 +65,15 @@ pub(crate) fn expand_for_trace(
     document: &Document<DescriptionKeys>,
     volumes: &[TracedVolume],
     size_bytes: Option<u64>,
+    history: Option<WriteHistory>,
 ) -> Result<(PlannedArray, Vec<VolumeId>), Vec<Diagnostic>> {
     let mut expansion = Expansion::new(document);
+    expansion.ssd_history = history;
     expansion.check_counts();
     if expansion.diagnostics.is_empty() {
         expansion.add_pools();
         expansion.add_groups();
+        expansion.note_ssds();
     }
     let mut placement = Vec::new();
     if expansion.diagnostics.is_empty() {

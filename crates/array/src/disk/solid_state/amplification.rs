@@ -36,39 +36,6 @@ pub(super) fn spread_for(amplification: f64) -> Option<f64> {
     (valid > 1e-9).then(|| -valid.ln() / (1.0 - valid))
 }
 
-/// Amplification of random writes by the share of the capacity that holds data.
-#[derive(Debug, Clone)]
-pub(super) struct Amplification {
-    /// At 0, 1/256, ... 1 of the capacity.
-    by_fill: Vec<f64>,
-}
-
-impl Amplification {
-    /// For a disk whose random writes are amplified by `when_full` with all capacity holding data.
-    pub(super) fn new(when_full: f64) -> Self {
-        let spread_when_full = spread_for(when_full);
-        let at = |step: u32| match spread_when_full {
-            Some(spread) if step > 0 => {
-                let filled = f64::from(step) / 256.0;
-                1.0 / (1.0 - valid_at_cleaning(spread / filled))
-            }
-            _ => 1.0,
-        };
-        Self {
-            by_fill: (0..=256).map(at).collect(),
-        }
-    }
-
-    /// Amplification when `filled_share` of the capacity holds data and `random_share` of what is
-    /// written is random. Writes in sequence leave whole blocks invalid and cost no copies.
-    #[inline]
-    pub(super) fn at(&self, filled_share: f64, random_share: f64) -> f64 {
-        let step = (filled_share * 256.0).round() as usize;
-        let random = self.by_fill[step.min(256)];
-        1.0 + (random - 1.0) * random_share
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
@@ -157,17 +124,5 @@ mod tests {
             );
         }
         assert_eq!(spread_for(1.0), None);
-    }
-
-    #[test]
-    fn more_data_and_more_randomness_cost_more() {
-        let disk = Amplification::new(8.0);
-        let fills: Vec<f64> = (0..=10)
-            .map(|tenth| disk.at(f64::from(tenth) / 10.0, 1.0))
-            .collect();
-        assert!(fills.windows(2).all(|pair| pair[0] <= pair[1]), "{fills:?}");
-        assert!((disk.at(1.0, 1.0) - 8.0).abs() < 1e-6);
-        assert!((disk.at(1.0, 0.0) - 1.0).abs() < 1e-12);
-        assert!((disk.at(0.0, 1.0) - 1.0).abs() < 1e-12);
     }
 }

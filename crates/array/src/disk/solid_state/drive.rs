@@ -97,16 +97,18 @@ impl SolidState {
 
     /// The end of a read that the controller takes at `start_ns`.
     fn read(&mut self, start_ns: u64, request: &DiskRequest) -> (u64, ServiceParts) {
-        let ready_ns = start_ns + self.flash.command_latency_ns;
-        let programming_share = self.writes.programming_share(&self.flash);
-        let page_sectors = self.flash.page_sectors;
         let end_sector = request.first_sector + u64::from(request.sectors);
+        let partial_ns = self.partial_block_ns(request.first_sector, end_sector);
+        let ready_ns = start_ns + self.flash.command_latency_ns + partial_ns;
+        let programming_share = self.writes.programming_share(&self.flash);
+        let stripe_sectors = self.flash.stripe_sectors;
         let mut sector = request.first_sector;
         let (mut first_ns, mut last_ns, mut last_sectors) = (u64::MAX, 0, 0);
         while sector < end_sector {
-            let page = sector / page_sectors;
-            let sectors = ((page + 1) * page_sectors).min(end_sector) - sector;
-            let passed_ns = self.read_page(start_ns, ready_ns, page, sectors, programming_share);
+            let stripe_end = (sector / stripe_sectors + 1) * stripe_sectors;
+            let sectors = stripe_end.min(end_sector) - sector;
+            let passed_ns =
+                self.read_stripe(start_ns, ready_ns, sector, sectors, programming_share);
             first_ns = first_ns.min(passed_ns);
             if passed_ns > last_ns {
                 (last_ns, last_sectors) = (passed_ns, sectors);
@@ -116,31 +118,40 @@ impl SolidState {
         let sector_ns = self.flash.interface_ns_per_sector;
         let transfer_ns = (f64::from(request.sectors) * sector_ns) as u64;
         let interface_ns = self.pass_interface(Direction::Read, start_ns, transfer_ns);
-        // The interface cannot have begun before the first page, nor end before the last.
+        // The interface cannot have begun before the first stripe, nor end before the last.
         let finish_ns = interface_ns
             .max(first_ns + transfer_ns)
             .max(last_ns + (last_sectors as f64 * sector_ns) as u64);
         let parts = ServiceParts {
-            overhead_ns: self.flash.command_latency_ns,
+            overhead_ns: self.flash.command_latency_ns + partial_ns,
             transfer_ns,
             ..ServiceParts::default()
         };
         (finish_ns, parts)
     }
 
-    /// Senses a page and moves sectors of it over its channel; when they have passed.
+    /// What a command takes more that covers a part of a block.
     #[inline]
-    fn read_page(
+    fn partial_block_ns(&self, first_sector: u64, end_sector: u64) -> u64 {
+        match Flash::partial_blocks(first_sector, end_sector) {
+            0 => 0,
+            _ => self.flash.partial_block_ns,
+        }
+    }
+
+    /// Senses sectors of a stripe and moves them over its channel; when they have passed.
+    #[inline]
+    fn read_stripe(
         &mut self,
         start_ns: u64,
         ready_ns: u64,
-        page: u64,
+        first_sector: u64,
         sectors: u64,
         programming_share: f64,
     ) -> u64 {
-        let die = self.flash.die_of(page);
+        let die = self.flash.die_of(first_sector / self.flash.stripe_sectors);
         let bits = self.random.next_u64();
-        let sense_ns = self.flash.read_ns(bits);
+        let sense_ns = self.flash.read_ns(first_sector, sectors, bits);
         let mut die_ready_ns = ready_ns;
         if programming_share > 0.0 {
             // The same draw says whether the die is programming and how far it has got.
@@ -167,10 +178,13 @@ impl SolidState {
         let room_ns = self
             .writes
             .take(&self.flash, request.first_sector, request.sectors);
-        let arrived_ns = start_ns + self.flash.write_latency_ns + transfer_ns;
+        let end_sector = request.first_sector + u64::from(request.sectors);
+        let partial_ns = self.partial_block_ns(request.first_sector, end_sector);
+        let latency_ns = self.flash.write_latency_ns + partial_ns;
+        let arrived_ns = start_ns + latency_ns + transfer_ns;
         let finish_ns = arrived_ns.max(interface_ns).max(start_ns + room_ns);
         let parts = ServiceParts {
-            overhead_ns: self.flash.write_latency_ns,
+            overhead_ns: latency_ns,
             transfer_ns,
             ..ServiceParts::default()
         };

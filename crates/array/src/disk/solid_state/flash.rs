@@ -1,14 +1,12 @@
 //! What all solid-state disks of a make share: times, rates, and what follows from the sheet.
 
-use super::amplification::Amplification;
 use super::description::SolidStateDescription;
+use super::write_log::WriteLog;
 use crate::SECTOR_BYTES;
+use crate::disk::lognormal::LognormalFactors;
 
 /// The block in which the flash translation keeps its map, sectors: writes are rounded to it.
 pub(super) const MAP_BLOCK_SECTORS: u64 = 8;
-
-/// Steps of the table of lognormal factors.
-const FACTORS: usize = 1 << 10;
 
 /// What disks of one make share.
 #[derive(Debug)]
@@ -19,8 +17,13 @@ pub(super) struct Flash {
     pub(super) channels: usize,
     pub(super) dies: usize,
     pub(super) page_sectors: u64,
+    /// Consecutive sectors on one die.
+    pub(super) stripe_sectors: u64,
+    /// Consecutive sectors that are sensed at once.
+    sense_sectors: u64,
     pub(super) page_read_ns: f64,
     pub(super) command_latency_ns: u64,
+    pub(super) partial_block_ns: u64,
     pub(super) write_latency_ns: u64,
     /// The controller takes a command no sooner than this after the one before it.
     pub(super) command_interval_ns: f64,
@@ -30,10 +33,13 @@ pub(super) struct Flash {
     pub(super) program_ns: f64,
     pub(super) program_suspend_ns: f64,
     pub(super) write_buffer_bytes: u64,
-    pub(super) filled_share: f64,
-    pub(super) amplification: Amplification,
-    /// Factors of read times, each as likely as the next, with a mean of 1.
-    factors: Vec<f32>,
+    pub(super) slc_sectors: f64,
+    /// Die time per sector written into the SLC cache, nanoseconds.
+    pub(super) slc_die_ns_per_sector: f64,
+    /// What lies where at the start.
+    pub(super) written: WriteLog,
+    /// Factors of read times.
+    factors: LognormalFactors,
 }
 
 /// Die time that follows from the sheet.
@@ -68,15 +74,20 @@ impl Flash {
         let fit = WriteFit::new(disk);
         let ns_per_sector = |mb_per_s: f64| SECTOR_BYTES as f64 * 1e3 / mb_per_s;
         let channels = disk.channels as usize;
+        let stripe_bytes = disk.stripe_bytes.unwrap_or(disk.page_bytes);
+        let capacity_sectors = disk.capacity_bytes / SECTOR_BYTES;
         Self {
-            capacity_sectors: disk.capacity_bytes / SECTOR_BYTES,
+            capacity_sectors,
             on_board_queue_depth: disk.on_board_queue_depth as usize,
             full_duplex: disk.full_duplex,
             channels,
             dies: channels * disk.dies_per_channel as usize,
             page_sectors: u64::from(disk.page_bytes) / SECTOR_BYTES,
+            stripe_sectors: u64::from(stripe_bytes) / SECTOR_BYTES,
+            sense_sectors: u64::from(disk.sense_bytes.unwrap_or(stripe_bytes)) / SECTOR_BYTES,
             page_read_ns: disk.page_read_us * 1e3,
             command_latency_ns: (disk.command_latency_us * 1e3) as u64,
+            partial_block_ns: (disk.partial_block_us * 1e3) as u64,
             write_latency_ns: (disk.write_latency_us * 1e3) as u64,
             command_interval_ns: 1e9 / disk.random_read_4k_iops,
             channel_ns_per_sector: ns_per_sector(disk.channel_mb_per_s),
@@ -84,9 +95,17 @@ impl Flash {
             program_ns: fit.program_ns,
             program_suspend_ns: (disk.program_suspend_us * 1e3).min(fit.program_ns),
             write_buffer_bytes: disk.write_buffer_bytes,
-            filled_share: disk.filled_share,
-            amplification: Amplification::new(fit.amplification),
-            factors: lognormal_factors(disk.read_variation),
+            slc_sectors: disk.slc_cache_bytes as f64 / SECTOR_BYTES as f64,
+            slc_die_ns_per_sector: disk.slc_write_mb_per_s.map_or(0.0, |rate| {
+                ns_per_sector(rate) * f64::from(disk.channels * disk.dies_per_channel)
+            }),
+            written: WriteLog::new(
+                capacity_sectors,
+                fit.amplification,
+                disk.filled_share,
+                disk.history,
+            ),
+            factors: LognormalFactors::new(disk.read_variation),
         }
     }
 
@@ -97,44 +116,32 @@ impl Flash {
         page_ns / self.page_sectors as f64
     }
 
-    /// A read time drawn with 10 random bits.
+    /// The time a die needs to sense these sectors of a stripe, drawn with 10 random bits.
     #[inline]
-    pub(super) fn read_ns(&self, bits: u64) -> f64 {
-        self.page_read_ns * f64::from(self.factors[bits as usize & (FACTORS - 1)])
+    pub(super) fn read_ns(&self, first_sector: u64, sectors: u64, bits: u64) -> f64 {
+        let last_sector = first_sector + sectors - 1;
+        let senses = last_sector / self.sense_sectors - first_sector / self.sense_sectors + 1;
+        senses as f64 * self.page_read_ns * self.factors.draw(bits)
     }
 
-    /// The die of a page: pages in sequence go to one die after the other, and each round begins
+    /// The die of a stripe: stripes in sequence go to one die after the other, and each round begins
     /// at another die, so that no stride meets one die alone.
     #[inline]
-    pub(super) fn die_of(&self, page: u64) -> usize {
+    pub(super) fn die_of(&self, stripe: u64) -> usize {
         let dies = self.dies as u64;
-        let round = page / dies;
+        let round = stripe / dies;
         let turned = round.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        ((page + turned) % dies) as usize
+        ((stripe + turned) % dies) as usize
     }
-}
 
-/// Equally likely values of a lognormal factor with mean 1 and this standard deviation.
-fn lognormal_factors(deviation: f64) -> Vec<f32> {
-    let sigma = (1.0 + deviation * deviation).ln().sqrt();
-    let factors: Vec<f64> = (0..FACTORS)
-        .map(|step| (step as f64 + 0.5) / FACTORS as f64)
-        .map(|share| (sigma * normal_quantile(share)).exp())
-        .collect();
-    let mean = factors.iter().sum::<f64>() / FACTORS as f64;
-    factors
-        .iter()
-        .map(|factor| (factor / mean) as f32)
-        .collect()
-}
-
-/// The standard normal quantile, by Winitzki's approximation of the inverse error function, good
-/// to about 0.002.
-fn normal_quantile(share: f64) -> f64 {
-    const SHAPE: f64 = 0.147;
-    let x = 2.0 * share - 1.0;
-    let log = (1.0 - x * x).ln();
-    let half = 2.0 / (std::f64::consts::PI * SHAPE) + log / 2.0;
-    let root = ((half * half - log / SHAPE).sqrt() - half).sqrt();
-    std::f64::consts::SQRT_2 * root.copysign(x)
+    /// Blocks of the map at the ends of these sectors that they cover in part.
+    #[inline]
+    pub(super) fn partial_blocks(first_sector: u64, end_sector: u64) -> u64 {
+        let (head, tail) = (
+            first_sector % MAP_BLOCK_SECTORS,
+            end_sector % MAP_BLOCK_SECTORS,
+        );
+        let is_one_block = first_sector / MAP_BLOCK_SECTORS == end_sector / MAP_BLOCK_SECTORS;
+        u64::from(head > 0) + u64::from(tail > 0 && !(is_one_block && head > 0))
+    }
 }

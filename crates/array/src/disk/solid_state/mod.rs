@@ -1,18 +1,21 @@
 //! Solid-state disks: dies behind channels that sense and program pages side by side
 //! ([`drive`]), a protected write buffer that is emptied at the rate that cleaning leaves
-//! ([`write_state`], [`amplification`]), and what follows from the sheet ([`flash`]).
+//! ([`write_state`], [`write_log`], [`amplification`]), and what follows from the sheet ([`flash`]).
 
 mod amplification;
 mod check;
 mod description;
 mod drive;
 mod flash;
+mod write_log;
 mod write_state;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod write_log_tests;
 
-pub use description::SolidStateDescription;
+pub use description::{SolidStateDescription, WriteHistory};
 pub use drive::SolidState;
 
 impl SolidStateDescription {
