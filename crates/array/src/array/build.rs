@@ -272,10 +272,8 @@ fn group_facts<P: Payload>(settings: &ArraySettings, backend: &Backend<P>) -> Ve
             continue;
         };
         let id = GroupId(id as u16);
-        let solid_state = settings.disks.get(&disk_group.disk).is_some_and(|disk| {
-            // A textbook station with several servers represents solid state.
-            disk.solid_state.is_some() || disk.ideal.as_ref().is_some_and(|disk| disk.servers > 1)
-        });
+        let disk = settings.disks.get(&disk_group.disk);
+        let solid_state = disk.is_some_and(DiskDescription::is_solid_state);
         facts.push(GroupFacts {
             name: disk_group.name.clone(),
             id,

@@ -153,6 +153,37 @@ const CASES: &[(&[&str], &[&str])] = &[
         ],
         &["volume."],
     ),
+    // A cloud volume, with many and with few large requests.
+    (
+        &[
+            "pool=[]",
+            "group={ name = 'a', disk = 'cloud', disk_count = 3, raid = 'raid0', chunk_kib = 16 }",
+            "volumes.databases_on=[]",
+            "volumes.logs_on=[]",
+            "event=[]",
+        ],
+        &["disks.cloud_volume"],
+    ),
+    (
+        &[
+            "pool=[]",
+            "group={ name = 'a', disk = 'cloud', disk_count = 3, raid = 'raid0', chunk_kib = 16 }",
+            "disks.cloud.cloud_volume.iops=5000",
+            "disks.cloud.cloud_volume.burst_iops=9000",
+            "volumes.databases_on=[]",
+            "volumes.logs_on=[]",
+            "event=[]",
+        ],
+        &["disks.cloud_volume"],
+    ),
+    // SSDs that write with one bit a cell first.
+    (
+        &[
+            "disks.ssd.solid_state.slc_cache_bytes=400000",
+            "disks.ssd.solid_state.slc_write_mb_per_s=80",
+        ],
+        &["disks.solid_state"],
+    ),
     // Measured disks, and a hard disk with a write cache.
     (&["pool.disk=measured"], &["disks.hard_disk"]),
     (
@@ -176,6 +207,7 @@ const REFUSING: &[&str] = &[
     "cache.limit_mib",
     "disks.hard_disk.average_bytes_per_track",
     "disks.hard_disk.zones.cylinders",
+    "disks.cloud_volume.capacity_bytes",
     "disks.ideal.capacity_bytes",
     "group.protection_level",
 ];

@@ -34,6 +34,8 @@ pub const BUNDLED_DISKS: &[BundledDisk] = bundled![
     "ssd-sas-800gb",
     "ssd-dc-s3500-800gb",
     "ssd-nvme-3840gb",
+    "cloud-3000iops-1tb",
+    "cloud-burst-100gb",
 ];
 
 /// The built-in disk of that name.

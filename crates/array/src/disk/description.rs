@@ -2,6 +2,7 @@
 
 use config::{ConfigError, Document, Format, Source, settings};
 
+use super::cloud_volume::CloudVolumeDescription;
 use super::hard_disk::HardDiskDescription;
 use super::ideal::IdealDescription;
 use super::solid_state::SolidStateDescription;
@@ -16,6 +17,8 @@ settings! {
         pub hard_disk: Option<HardDiskDescription>;
         /// A controller with channels and dies of flash.
         pub solid_state: Option<SolidStateDescription>;
+        /// A volume of a cloud provider.
+        pub cloud_volume: Option<CloudVolumeDescription>;
         /// A station of textbook queueing.
         pub ideal: Option<IdealDescription>;
     }
@@ -41,14 +44,31 @@ impl DiskDescription {
 
     /// Every rule this description breaks; nothing when a disk can be built of it.
     pub fn check(&self) -> Vec<BrokenRule> {
-        match (&self.hard_disk, &self.solid_state, &self.ideal) {
-            (Some(hard_disk), None, None) => hard_disk.check("hard_disk"),
-            (None, Some(solid_state), None) => solid_state.check("solid_state"),
-            (None, None, Some(ideal)) => ideal.check("ideal"),
+        let kinds = [
+            self.hard_disk.as_ref().map(|disk| disk.check("hard_disk")),
+            self.solid_state
+                .as_ref()
+                .map(|disk| disk.check("solid_state")),
+            self.cloud_volume
+                .as_ref()
+                .map(|volume| volume.check("cloud_volume")),
+            self.ideal.as_ref().map(|station| station.check("ideal")),
+        ];
+        let mut kinds: Vec<Vec<BrokenRule>> = kinds.into_iter().flatten().collect();
+        match (kinds.pop(), kinds.is_empty()) {
+            (Some(broken), true) => broken,
             _ => vec![BrokenRule::new(
                 "title",
-                "A disk needs exactly one of the tables [hard_disk], [solid_state] and [ideal].",
+                "A disk needs exactly one of the tables [hard_disk], [solid_state], [cloud_volume] \
+                 and [ideal].",
             )],
         }
+    }
+
+    /// Whether it has no arm: random requests cost no more than others, and several are served at
+    /// once.
+    pub(crate) fn is_solid_state(&self) -> bool {
+        let several = |ideal: &IdealDescription| ideal.servers > 1;
+        self.hard_disk.is_none() && self.ideal.as_ref().is_none_or(several)
     }
 }

@@ -11,6 +11,7 @@ fn ideal(distribution: ServiceDistribution, service_us: f64, servers: u32) -> Di
         title: "textbook".into(),
         hard_disk: None,
         solid_state: None,
+        cloud_volume: None,
         ideal: Some(IdealDescription {
             capacity_bytes: 1 << 30,
             service_us,
@@ -112,6 +113,7 @@ fn impossible_stations_are_refused_with_their_keys() {
         title: "x".to_owned(),
         hard_disk: None,
         solid_state: None,
+        cloud_volume: None,
         ideal: Some(ideal),
     };
     let broken_rules = description.check();

@@ -2,12 +2,14 @@
 //!
 //! [`Disk`] is what an array may ask of a disk. [`DiskModel`] is any of the models, built from a
 //! [`DiskDescription`]: [`HardDisk`] with platters and an arm, [`SolidState`] with dies and
-//! channels, and the textbook station [`IdealDisk`] for checks against queueing theory;
+//! channels, [`CloudVolume`] with the limits of a contract, and the textbook station [`IdealDisk`]
+//! for checks against queueing theory;
 //! [`SlowableDisk`] is one that is slower than its make for a while. What is
 //! stored on a disk is not kept here but in the station around it. [`BUNDLED_DISKS`] are
 //! descriptions of real products, each number with its source.
 
 mod bundled;
+mod cloud_volume;
 mod counters;
 mod description;
 mod hard_disk;
@@ -27,6 +29,7 @@ mod ideal_tests;
 mod slowed_tests;
 
 pub use bundled::{BUNDLED_DISKS, BundledDisk, bundled_disk};
+pub use cloud_volume::{CloudVolume, CloudVolumeDescription};
 pub use counters::{DiskCounters, InvariantError, ServiceParts};
 pub use description::DiskDescription;
 pub use hard_disk::{

@@ -2,6 +2,7 @@
 
 use enum_dispatch::enum_dispatch;
 
+use super::cloud_volume::CloudVolume;
 use super::hard_disk::HardDisk;
 use super::ideal::IdealDisk;
 use super::interface::Disk;
@@ -30,6 +31,8 @@ pub enum DiskModel {
     HardDisk(HardDisk),
     /// A solid-state disk: flash behind a controller.
     SolidState(SolidState),
+    /// The limits of a contract, and latency.
+    CloudVolume(CloudVolume),
     /// Textbook servers with one queue.
     Ideal(IdealDisk),
 }
@@ -60,6 +63,9 @@ impl DiskModel {
         if let Some(flash) = &description.solid_state {
             return SolidState::new(flash, seed).map(Self::SolidState);
         }
+        if let Some(volume) = &description.cloud_volume {
+            return Some(Self::CloudVolume(CloudVolume::new(volume, seed)));
+        }
         let ideal = description.ideal.as_ref()?;
         Some(Self::Ideal(IdealDisk::new(ideal, seed)))
     }
@@ -70,6 +76,7 @@ impl DiskModel {
         match self {
             Self::HardDisk(disk) => Self::HardDisk(disk.another(seed)),
             Self::SolidState(disk) => Self::SolidState(disk.another(seed)),
+            Self::CloudVolume(volume) => Self::CloudVolume(volume.another(seed)),
             Self::Ideal(disk) => Self::Ideal(disk.another(seed)),
         }
     }

@@ -199,10 +199,9 @@ fn usual_ssd_raid(ssd_use: SsdUse, count: u16) -> Level {
 }
 
 fn tier_of(disk: &DiskDescription) -> Tier {
-    match (&disk.hard_disk, &disk.ideal) {
-        (Some(disk), _) if disk.rpm < STANDARD_RPM => Tier::Archive,
-        (Some(_), _) => Tier::Standard,
-        (None, Some(ideal)) if ideal.servers <= 1 => Tier::Standard,
-        (None, _) => Tier::Performance,
+    match &disk.hard_disk {
+        Some(disk) if disk.rpm < STANDARD_RPM => Tier::Archive,
+        _ if disk.is_solid_state() => Tier::Performance,
+        _ => Tier::Standard,
     }
 }
