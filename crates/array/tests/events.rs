@@ -80,7 +80,7 @@ fn every_event_becomes_a_fault_at_its_time() {
             event("at = \"4h\"; what = \"controller-returns\"; controller = 1"),
             event("at = \"5h\"; what = \"cache-battery-returns\"; controller = 0"),
             event("at = \"6h\"; what = \"disk-slows\"; disk = 4; factor = 20; lasts = \"2h\""),
-            event("at = \"7h\"; what = \"disk-recovers\"; disk = 4"),
+            event("at = \"7h\"; what = \"disk-recovers\"; disk = 6"),
             event("at = \"9h\"; what = \"disk-fails\"; disk = 5; lasts = \"1h\""),
             event("at = \"9h\"; what = \"controller-fails\"; controller = 0; lasts = \"2h\""),
             event("at = \"9h\"; what = \"cache-battery-fails\"; controller = 1; lasts = \"3h\""),
@@ -109,7 +109,7 @@ fn every_event_becomes_a_fault_at_its_time() {
                     factor: 20
                 }
             ),
-            (25_200, Fault::SlowDisk { disk: 4, factor: 1 }),
+            (25_200, Fault::SlowDisk { disk: 6, factor: 1 }),
             (28_800, Fault::SlowDisk { disk: 4, factor: 1 }),
             (32_400, Fault::FailDisk(5)),
             (32_400, Fault::FailController(0)),
@@ -120,6 +120,38 @@ fn every_event_becomes_a_fault_at_its_time() {
         ]
     );
     assert!(planned.notes.is_empty(), "{:?}", planned.notes);
+    let words: Vec<String> = planned.events_in_words().collect();
+    assert_eq!(words[0], "Event at 90 min: controller 1 fails.");
+    assert_eq!(words.len(), planned.events.len());
+}
+
+#[test]
+fn a_slow_time_is_not_ended_by_another_one() {
+    let slow = |hour: u32, disk: u32, rest: &str| {
+        event(&format!(
+            "at = \"{hour}h\"; what = \"disk-slows\"; disk = {disk}; factor = 4{rest}"
+        ))
+    };
+    let first = slow(1, 2, "; lasts = \"3h\"");
+    let recovers = event("at = \"2h\"; what = \"disk-recovers\"; disk = 2");
+    for second in [slow(2, 2, "; lasts = \"1h\""), slow(3, 2, ""), recovers] {
+        let said = plan(&format!("{first}{second}"))
+            .map(|_| ())
+            .expect_err(&second);
+        assert!(
+            said.contains("disk 2 is slow already, and as fast as before at 4 h"),
+            "{said}"
+        );
+    }
+    for second in [
+        slow(2, 3, "; lasts = \"1h\""),
+        slow(4, 2, "; lasts = \"1h\""),
+        slow(5, 2, ""),
+    ] {
+        assert!(plan(&format!("{first}{second}")).is_ok(), "{second}");
+    }
+    // What does not end by itself can change.
+    assert!(plan(&format!("{}{}", slow(1, 2, ""), slow(2, 2, ""))).is_ok());
 }
 
 #[test]
@@ -364,13 +396,17 @@ fn reads_are_slower_until_the_spare_is_filled() {
 #[test]
 fn a_slow_disk_is_felt_by_its_share_of_the_reads_while_it_lasts() {
     let slow = |at_s: u64, factor| (at_s * S, Fault::SlowDisk { disk: 2, factor });
-    let (mut array, times) = read_through(&[slow(20, 30), slow(40, 1)], 60);
+    let (mut array, times) = read_through(&[slow(20, 30), slow(40, 1), slow(50, 1)], 60);
     let incidents = array.take_incidents();
     let kinds: Vec<&str> = incidents
         .iter()
         .map(|incident| incident.kind.word())
         .collect();
-    assert_eq!(kinds, ["disk-slows", "disk-recovers"]);
+    assert_eq!(
+        kinds,
+        ["disk-slows", "disk-recovers"],
+        "50: it is as fast already"
+    );
     let times: Vec<(f64, f64)> = times
         .iter()
         .copied()

@@ -219,6 +219,9 @@ fn events_are_given_on_the_command_line() {
     here.file("small.toml", &format!("{ARRAY}\n{own}"));
     let line = "predict trace.csv --array small.toml";
     let events = ["20s disk-slow 5 of disks x20 for 10s", "40s disk-fail 2"];
+    with_events(&here, &format!("{line} --dry-run"), &events)
+        .exits(0)
+        .prints("Event at 30 s: disk 5 of group 'disks' is as fast as before.");
     with_events(&here, &format!("{line} --out out"), &events)
         .exits(0)
         .says("At 0:00:20.0: disk 5 of group 'disks' slows down by a factor of 20.")

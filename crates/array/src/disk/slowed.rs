@@ -137,6 +137,12 @@ impl SlowableDisk {
         }
     }
 
+    /// How many times as long everything takes as it does for the make.
+    pub(crate) fn factor(&self) -> u32 {
+        let slowness = self.slowness.as_ref();
+        slowness.map_or(1, |slowness| slowness.now().factor as u32)
+    }
+
     /// From now on everything takes `factor` times as long as it does for the make. A request in
     /// service takes so much longer for what is left of it.
     ///

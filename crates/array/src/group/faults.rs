@@ -39,13 +39,14 @@ impl<P: Payload> Backend<P> {
     }
 
     /// A disk takes so many times as long for everything as its make does from now on; 1 is its full
-    /// speed. One that has failed stays as it is.
+    /// speed. One that has failed, or has that speed, stays as it is.
     ///
     /// # Panics
     ///
     /// If there is no such station, or the factor is 0.
     pub fn slow_disk(&mut self, now_ns: u64, station: StationId, factor: u32) {
-        if !self.disks.station(station).is_working() {
+        let disk = self.disks.station(station);
+        if !disk.is_working() || disk.slowness() == factor {
             return;
         }
         let number = u32::from(station.0);

@@ -333,6 +333,11 @@ impl<P: Payload> Station<P> {
         }
     }
 
+    /// How many times as long everything takes as it does for the disk's make.
+    pub(crate) fn slowness(&self) -> u32 {
+        self.disk.factor()
+    }
+
     /// From now on the disk takes so many times as long for everything as its make does.
     pub(crate) fn set_slowness(&mut self, now_ns: u64, factor: u32) {
         self.disk.set_factor(now_ns, factor);

@@ -119,8 +119,9 @@ impl Plan {
                 volume.owner
             ));
         }
-        for note in &self.planned.notes {
-            text.push_str(&format!("{note}\n"));
+        let notes = self.planned.notes.iter().cloned();
+        for line in self.planned.events_in_words().chain(notes) {
+            text.push_str(&format!("{line}\n"));
         }
         let run = self.profile.run();
         let load = self.profile.describe_load();

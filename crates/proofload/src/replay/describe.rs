@@ -34,8 +34,10 @@ pub fn describe(scenario: &Scenario, plan: &Plan) -> String {
             place.map_or("", String::as_str),
         ));
     }
-    plan.notes()
-        .for_each(|note| text.push_str(&format!("{note}\n")));
+    let notes = plan.notes().map(str::to_owned);
+    for line in plan.planned.events_in_words().chain(notes) {
+        text.push_str(&format!("{line}\n"));
+    }
     let load = match (plan.discipline, plan.span_ns()) {
         (Discipline::Open { .. }, Some(span_ns)) => {
             format!("by arrival times, over {:.3} s", span_ns as f64 / 1e9)

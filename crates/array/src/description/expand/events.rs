@@ -18,6 +18,8 @@ pub struct PlannedEvent {
     pub text: String,
     /// Whether it ends one that lasts for a time.
     pub ends_another: bool,
+    /// Number of the event that it is, or that it ends, among those of the description.
+    number: usize,
     /// The key of its time.
     pub(in crate::description) path: String,
 }
@@ -49,19 +51,21 @@ impl Expansion<'_> {
                 fault,
                 text,
                 ends_another: false,
+                number,
                 path: format!("{path}.at"),
             });
-            events.extend(self.repair_of(keys, &path));
+            events.extend(self.repair_of(keys, number));
         }
         events.sort_by_key(|event| event.at_ns);
+        self.check_slow_times(&events);
         self.expect(&events);
         events
     }
 
     /// The end of an event that lasts for a time, and with whose keys nothing is wrong.
-    fn repair_of(&mut self, keys: &EventKeys, path: &str) -> Option<PlannedEvent> {
+    fn repair_of(&mut self, keys: &EventKeys, number: usize) -> Option<PlannedEvent> {
         let lasts = keys.lasts?;
-        let path = format!("{path}.lasts");
+        let path = format!("event.{number}.lasts");
         let Some(what) = keys.what.repair() else {
             let message = "this event is a repair, and repairs last";
             self.report(&path, message, Some("omit 'lasts'"));
@@ -78,8 +82,39 @@ impl Expansion<'_> {
             fault,
             text,
             ends_another: true,
+            number,
             path,
         })
+    }
+
+    /// Refuses changes of a disk's speed while it is slow for a time: the end of that would undo them.
+    fn check_slow_times(&mut self, events: &[PlannedEvent]) {
+        let speed_of = |event: &PlannedEvent| match event.fault {
+            Fault::SlowDisk { disk, .. } => Some(disk),
+            _ => None,
+        };
+        for end in events.iter().filter(|event| event.ends_another) {
+            let Some(disk) = speed_of(end) else { continue };
+            let mut others = events.iter().filter(|event| speed_of(event) == Some(disk));
+            let begin_ns = others.clone().find(|event| event.number == end.number);
+            let begin_ns = begin_ns.map_or(end.at_ns, |begin| begin.at_ns);
+            // Another slow time may end when this one begins.
+            let is_within = |event: &PlannedEvent| {
+                let after = match event.ends_another {
+                    true => event.at_ns > begin_ns,
+                    false => event.at_ns >= begin_ns,
+                };
+                event.number != end.number && after && event.at_ns < end.at_ns
+            };
+            let other = others.find(|event| is_within(event));
+            if let Some(other) = other {
+                let until = format_time(end.at_ns);
+                let message =
+                    format!("disk {disk} is slow already, and as fast as before at {until}");
+                let help = "let the first slow time end before, or state the repairs as events of their own";
+                self.report(&other.path, message, Some(help));
+            }
+        }
     }
 
     fn fault_of(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {

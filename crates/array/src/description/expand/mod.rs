@@ -59,6 +59,14 @@ pub struct PlannedArray {
     pub events: Vec<PlannedEvent>,
 }
 
+impl PlannedArray {
+    /// What is to break and to be repaired, such as `Event at 10 min: disk 3 of group 'a-disks' fails.`
+    pub fn events_in_words(&self) -> impl Iterator<Item = String> {
+        let events = self.events.iter();
+        events.map(|event| format!("Event at {}: {}.", format_time(event.at_ns), event.text))
+    }
+}
+
 /// The array for these databases, or every rule it breaks.
 pub(super) fn expand(
     document: &Document<DescriptionKeys>,
