@@ -44,6 +44,7 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
         Command::Witness(options) => commands::witness(&options),
         Command::Audit(options) => commands::audit(&options),
         Command::Verify(options) => commands::verify(&options),
+        Command::Calibrate(options) => commands::calibrate(&options),
         Command::Certificate(options) => commands::certificate(&options),
         Command::List(options) => commands::list(&options),
         Command::Show(options) => commands::show(&options),

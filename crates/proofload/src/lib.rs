@@ -8,6 +8,7 @@
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
 //! - `doctor` (with `host`) examines places before a test: what will distort it, and what to change.
 //! - `database_file` (with `host`) examines, prints and recovers database files.
+//! - [`calibration`] makes models of storage that fit what was measured on it.
 //! - [`jetstress`] makes profiles of Microsoft's Jetstress configurations; `init` (with `host`) those of a dialogue.
 //! - [`documents`] are the profiles, arrays, disks and studies that are built in, and those in files.
 //! - [`verify`] recomputes a run from the samples in its directory.
@@ -23,6 +24,7 @@
 
 #[cfg(feature = "host")]
 pub mod audit;
+pub mod calibration;
 #[cfg(feature = "host")]
 pub mod crashtest;
 #[cfg(feature = "host")]

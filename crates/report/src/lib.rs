@@ -21,9 +21,11 @@
 //! - [`verify_run`] recomputes a run; [`verification_text`] and [`verification_json`] say what came of it.
 //! - [`markdown()`] and [`markdown_comparison`] are summaries for tickets and wikis.
 //! - [`write_jetstress_report`] writes a run in the layout of Jetstress's reports, for scripts that read those.
+//! - [`calibration_document`] shows what a calibration has found.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
+mod calibration;
 mod certificate;
 pub mod chart;
 pub mod comparison;
@@ -47,6 +49,7 @@ pub mod terminal;
 mod verification;
 pub mod words;
 
+pub use calibration::calibration_document;
 pub use certificate::{Certificate, CertifiedRun, Details, Deviation, NotCertified};
 pub use document::{Document, Section};
 pub use files::{

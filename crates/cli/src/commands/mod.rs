@@ -2,6 +2,7 @@
 
 mod attach;
 mod audit;
+mod calibrate;
 mod certificate;
 mod crashtest;
 mod doctor;
@@ -33,6 +34,7 @@ use crate::print::print;
 
 pub use attach::attach;
 pub use audit::audit;
+pub use calibrate::calibrate;
 pub use certificate::certificate;
 pub use crashtest::crashtest;
 pub use doctor::doctor;

@@ -4,6 +4,7 @@
 // Documentation comments of options are the help that the terminal prints: plain text, not Markdown.
 #![allow(rustdoc::invalid_html_tags)]
 
+mod calibrate;
 mod certificate;
 mod choice;
 mod crashtest;
@@ -28,6 +29,7 @@ use edb::dump::RowFormat;
 
 use self::choice::choice;
 
+pub use calibrate::CalibrateOptions;
 pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
 pub use doctor::DoctorOptions;
@@ -108,6 +110,8 @@ pub enum Command {
     /// Cases that the directory of the results holds from an earlier call, with the same settings,
     /// are not predicted again.
     Study(Box<StudyOptions>),
+    /// Make a model of a disk that does what fio measured on a real one.
+    Calibrate(CalibrateOptions),
     /// Show a run that goes on, in another terminal, by its run directory.
     ///
     /// 'q' leaves the view; nothing here stops the run. Without a terminal the state is printed once.

@@ -1,0 +1,288 @@
+//! Models of storage that fit what was measured on it.
+//!
+//! A model begins with the class of the disk, a built-in one or a file; the numbers of its sheet that may be
+//! fitted ([`calibrate::parameters`]) are changed until the model does what the storage did.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use array::description::{Description, TracedVolume, describes_disk, one_disk_of_file};
+use array::disk::{DiskDescription, bundled_disk};
+use calibrate::parameters::Parameter;
+use calibrate::search::SearchSettings;
+use calibrate::{Calibration, CalibrationError, Calibrator, Measured, Progress, fio, parameters};
+use config::Source;
+use execution::Error;
+
+use crate::nearest::nearest;
+use crate::workers::processors;
+
+pub use calibrate::misfit::Quantity;
+pub use calibrate::{Fitted, Part};
+
+/// Parameter sets that are tried where no other number is given: enough for a disk.
+pub const PARAMETER_SETS: usize = 1_440;
+
+/// Members of the population that looks for them.
+const POPULATION: usize = 24;
+
+/// Requests of a job that say enough of it while parameters are searched.
+const REQUESTS: usize = 2_000;
+
+/// What is to be calibrated.
+#[derive(Debug, Clone)]
+pub struct CalibrationRequest {
+    /// The class to begin with: a built-in disk, or a file that describes one.
+    pub class: String,
+    /// Results of fio: files, and directories of files whose names end in .json.
+    pub results: Vec<PathBuf>,
+    /// Parameter sets to be tried.
+    pub parameter_sets: usize,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+/// A calibration that can begin.
+#[derive(Debug)]
+pub struct Prepared {
+    class: String,
+    sources: Vec<Source>,
+    parameters: Vec<Parameter>,
+    probes: Vec<Measured>,
+    search: SearchSettings,
+}
+
+/// A calibrated model.
+#[derive(Debug)]
+pub struct Calibrated {
+    /// The class it began with.
+    pub class: String,
+    /// The probes.
+    pub probes: Vec<Measured>,
+    /// The parameter sets, and how far they are from each probe.
+    pub calibration: Calibration,
+    /// The array as TOML, with the best parameter set.
+    pub toml: String,
+}
+
+impl Prepared {
+    /// Reads the class and the results.
+    ///
+    /// # Errors
+    /// What cannot be read, is no result of fio, or has nothing to be fitted.
+    pub fn new(request: &CalibrationRequest) -> Result<Self, Error> {
+        let sources = sources_of(&request.class)?;
+        let mut probes = Vec::new();
+        for path in files(&request.results)? {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+            let found = fio::read(&name, &text).map_err(|error| {
+                Error::usage(
+                    format!("{}: {error}", path.display()),
+                    "Name results of 'fio --output-format=json', or directories of them.",
+                )
+            })?;
+            probes.extend(found);
+        }
+        let (name, disk) = disk_of(&sources)?;
+        let is_written = |one: &Measured| one.probe.jobs.iter().any(|job| job.access.is_write());
+        let parameters = parameters::of_disk(&name, &disk, probes.iter().any(is_written));
+        let prepared = Self {
+            class: request.class.clone(),
+            sources,
+            parameters,
+            probes,
+            search: search(request),
+        };
+        prepared.calibrator().check().map_err(refusal)?;
+        Ok(prepared)
+    }
+
+    /// The plan in words.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let parts = self.calibrator().parts();
+        let count = |wanted: Part| parts.iter().filter(|part| **part == wanted).count();
+        format!(
+            "Plan:\n  class: {}, {} parameters\n  tests of fio: {}\n    fitted: {}\n    held out, to judge the \
+             model: {}\n    of several jobs or too long to be fitted, judge it, too: {}\n  search: {} parameter \
+             sets, {} at a time; some minutes\n",
+            self.class,
+            self.parameters.len(),
+            self.probes.len(),
+            count(Part::Fitted),
+            count(Part::HeldOut),
+            count(Part::NotFitted),
+            self.search.population * (self.search.cooling + self.search.sampling),
+            self.search.threads,
+        )
+    }
+
+    /// Looks for the parameters. `progress` is called after every step.
+    ///
+    /// # Errors
+    /// A class that makes no model of which the tests could run.
+    pub fn run(self, progress: &mut dyn FnMut(Progress)) -> Result<Calibrated, Error> {
+        let calibration = self.calibrator().calibrate(progress).map_err(refusal)?;
+        let toml = self.toml(&calibration)?;
+        Ok(Calibrated {
+            class: self.class,
+            probes: self.probes,
+            calibration,
+            toml,
+        })
+    }
+
+    fn calibrator(&self) -> Calibrator<'_> {
+        Calibrator {
+            sources: self.sources.clone(),
+            parameters: self.parameters.clone(),
+            probes: &self.probes,
+            requests: REQUESTS,
+            search: self.search,
+        }
+    }
+
+    /// The array with the best parameter set, after what is known of each parameter.
+    fn toml(&self, calibration: &Calibration) -> Result<String, Error> {
+        let fitted = calibration.parameters.iter();
+        let best: Vec<f64> = fitted.map(|fitted| fitted.best).collect();
+        let mut sources = self.sources.clone();
+        sources.extend(parameters::assignments(&self.parameters, &best));
+        let mut text = format!(
+            "# Calibrated by proofload {} from the class {}, by {} tests.\n#\n\
+             # Of each parameter the best value; between the other two lie 90 % of the values that explain the\n\
+             # tests. One that was not identified keeps its value by chance: other tests would show it.\n",
+            env!("CARGO_PKG_VERSION"),
+            self.class,
+            self.probes.len(),
+        );
+        for fitted in &calibration.parameters {
+            let parameter = &fitted.parameter;
+            let literal = |value| parameter.literal(value);
+            let unknown = match fitted.is_identified {
+                true => "",
+                false => ", not identified",
+            };
+            let _ = writeln!(
+                text,
+                "# {}: {} ({} to {}{unknown})",
+                parameter.name(),
+                literal(fitted.best),
+                literal(fitted.bounds.0),
+                literal(fitted.bounds.1),
+            );
+        }
+        text.push('\n');
+        text.push_str(&Description::load(&sources)?.to_toml());
+        Ok(text)
+    }
+}
+
+/// Half of the parameter sets are tried on the way to those that fit, half to find out how far those reach.
+fn search(request: &CalibrationRequest) -> SearchSettings {
+    let steps = (request.parameter_sets / POPULATION / 2).max(1);
+    SearchSettings {
+        population: POPULATION,
+        cooling: steps,
+        sampling: steps,
+        threads: processors(),
+        seed: request.seed,
+    }
+}
+
+/// The array that is one disk of this class, described in full.
+fn sources_of(class: &str) -> Result<Vec<Source>, Error> {
+    if let Some(bundled) = bundled_disk(class) {
+        return Ok(one_disk_of_file(class, bundled.toml));
+    }
+    let known = array::disk::BUNDLED_DISKS.iter().map(|disk| disk.name);
+    let help = match nearest(class, known) {
+        Some(name) => format!("Did you mean {name}? 'proofload list disks' names them all."),
+        None => {
+            "'proofload list disks' names those built in; the path of a description works, too."
+                .to_owned()
+        }
+    };
+    let text = fs::read_to_string(class).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::usage(
+            format!("There is no bundled disk and no file called '{class}'."),
+            help,
+        ),
+        _ => unreadable(Path::new(class), &error),
+    })?;
+    match describes_disk(&text) {
+        true => Ok(one_disk_of_file(class, &text)),
+        false => Err(Error::usage(
+            format!("{class} describes no disk."),
+            "Name a file such as 'proofload show ssd-sata-mlc-256gb' prints.",
+        )),
+    }
+}
+
+/// The disk of an array that is one disk, and its name.
+fn disk_of(sources: &[Source]) -> Result<(String, DiskDescription), Error> {
+    let description = Description::load(sources)?;
+    let volume = TracedVolume {
+        name: "probe".to_owned(),
+        reach_bytes: 1 << 20,
+    };
+    let (planned, _) = description.plan_for_trace(&[volume], None, None)?;
+    let mut disks = planned.settings.disks.into_iter();
+    disks
+        .next()
+        .ok_or_else(|| refusal(CalibrationError::NoParameters))
+}
+
+/// The files that are named, and those of directories, by name.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            found.push(path.clone());
+            continue;
+        }
+        let entries = fs::read_dir(path).map_err(|error| unreadable(path, &error))?;
+        let entries: Result<Vec<_>, _> = entries.collect();
+        let entries = entries.map_err(|error| unreadable(path, &error))?;
+        let paths = entries.into_iter().map(|entry| entry.path());
+        let mut inside: Vec<PathBuf> = paths
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|extension| extension == "json")
+            })
+            .collect();
+        inside.sort();
+        found.extend(inside);
+    }
+    Ok(found)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    let message = format!("{} cannot be read: {error}.", path.display());
+    let help = "Name results of 'fio --output-format=json', or directories of them.";
+    match error.kind() {
+        io::ErrorKind::NotFound => Error::usage(message, help),
+        _ => Error::environment(message, help),
+    }
+}
+
+fn refusal(error: CalibrationError) -> Error {
+    match error {
+        CalibrationError::Description(error) => error.into(),
+        CalibrationError::TooFewProbes { .. } => Error::usage(
+            error.to_string(),
+            "Run fio with more sizes and queue depths, each as a test of its own.",
+        ),
+        CalibrationError::NoParameters => Error::usage(
+            error.to_string(),
+            "Begin with a hard disk or a solid-state disk of 'proofload list disks'.",
+        ),
+        CalibrationError::Model(_) => Error::usage(
+            error.to_string(),
+            "Begin with a class of disk that is nearer to the one that was measured.",
+        ),
+    }
+}
