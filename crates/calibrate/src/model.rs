@@ -104,7 +104,7 @@ pub fn run(
         outstanding: Vec::new(),
         free_tags: Vec::new(),
     };
-    run.to_the_end()
+    run.finish()
 }
 
 /// The volume of the probe, which comes last, and before it one that is as large as what lies before.
@@ -218,7 +218,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn to_the_end(mut self) -> Result<Vec<Figures>, ModelError> {
+    fn finish(mut self) -> Result<Vec<Figures>, ModelError> {
         for job in 0..self.jobs.len() {
             for _ in 0..self.jobs[job].job.outstanding {
                 self.next(0, job);

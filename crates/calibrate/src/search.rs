@@ -203,7 +203,7 @@ fn all(
             .chunks(share)
             .map(|part| scope.spawn(|| part.iter().map(|place| objective(place)).collect()))
             .collect();
-        let results = workers.into_iter().map(|worker| worker.join());
+        let results = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
         let losses: Vec<Vec<f64>> = results
             .map(|result| match result {
                 Ok(losses) => losses,

@@ -89,7 +89,7 @@ fn both(
         WriteHistory::Fresh => {}
         WriteHistory::Sequential => (0..PAGES).for_each(|page| map.write(page)),
         WriteHistory::Random => {
-            (0..6 * PAGES).for_each(|_| map.write(random.random_range(0..PAGES)))
+            (0..6 * PAGES).for_each(|_| map.write(random.random_range(0..PAGES)));
         }
     }
     let when_full = 1.0 / (1.0 - valid_at_cleaning(spread));
