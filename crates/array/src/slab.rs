@@ -10,7 +10,7 @@ pub(crate) struct Slab<T> {
     free: Vec<u32>,
 }
 
-impl<T: Default> Slab<T> {
+impl<T> Slab<T> {
     pub(crate) fn new() -> Self {
         Self {
             entries: Vec::new(),
@@ -18,13 +18,16 @@ impl<T: Default> Slab<T> {
         }
     }
 
-    /// The number of a free entry, which holds what it held when it was freed.
+    /// Puts an entry in a free place, and gives its number.
     #[inline]
-    pub(crate) fn take(&mut self) -> u32 {
+    pub(crate) fn insert(&mut self, entry: T) -> u32 {
         match self.free.pop() {
-            Some(id) => id,
+            Some(id) => {
+                self.entries[id as usize] = entry;
+                id
+            }
             None => {
-                self.entries.push(T::default());
+                self.entries.push(entry);
                 (self.entries.len() - 1) as u32
             }
         }
@@ -44,6 +47,20 @@ impl<T: Default> Slab<T> {
     /// Entries that were taken and not released.
     pub(crate) fn in_use(&self) -> usize {
         self.entries.len() - self.free.len()
+    }
+}
+
+impl<T: Default> Slab<T> {
+    /// The number of a free entry, which holds what it held when it was freed.
+    #[inline]
+    pub(crate) fn take(&mut self) -> u32 {
+        match self.free.pop() {
+            Some(id) => id,
+            None => {
+                self.entries.push(T::default());
+                (self.entries.len() - 1) as u32
+            }
+        }
     }
 }
 

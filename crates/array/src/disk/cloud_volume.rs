@@ -18,20 +18,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub use description::CloudVolumeDescription;
 
+use super::in_service::{InService, Service};
 use super::interface::assert_servable;
 use super::lognormal::LognormalFactors;
 use super::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
-use crate::event_queue::EventQueue;
 use crate::{Direction, SECTOR_BYTES};
 use budget::Budget;
-
-#[derive(Debug, Clone, Copy)]
-struct InService {
-    request: DiskRequest,
-    submitted_ns: u64,
-    started_ns: u64,
-    parts: ServiceParts,
-}
 
 /// A cloud volume. See the module.
 #[derive(Debug, Clone)]
@@ -41,9 +33,7 @@ pub struct CloudVolume {
     random: Xoshiro256PlusPlus,
     requests: Budget,
     bytes: Budget,
-    in_service: Vec<InService>,
-    free_slots: Vec<u32>,
-    finishes: EventQueue<u32>,
+    in_service: InService,
     counters: DiskCounters,
 }
 
@@ -69,9 +59,7 @@ impl CloudVolume {
             bytes: description.byte_budget(),
             factors,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
-            in_service: Vec::new(),
-            free_slots: Vec::new(),
-            finishes: EventQueue::new(0),
+            in_service: InService::new(),
             counters: DiskCounters::default(),
             description,
         }
@@ -111,42 +99,22 @@ impl Disk for CloudVolume {
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         let started_ns = self.allowed_ns(now_ns, bytes);
         let parts = self.parts(request.direction, bytes);
-        let service = InService {
+        let service = Service {
             request,
             submitted_ns: now_ns,
             started_ns,
             parts,
         };
-        let slot = self.free_slots.pop().unwrap_or_else(|| {
-            self.in_service.push(service);
-            (self.in_service.len() - 1) as u32
-        });
-        self.in_service[slot as usize] = service;
-        self.finishes.schedule(started_ns + parts.total_ns(), slot);
+        let finish_ns = started_ns + parts.total_ns();
+        self.in_service.begin(finish_ns, service);
     }
 
     fn next_completion_ns(&self) -> Option<u64> {
-        self.finishes.next_ns()
+        self.in_service.next_end_ns()
     }
 
     fn complete(&mut self, now_ns: u64) -> DiskCompletion {
-        let finish = self.finishes.pop_event();
-        let Some((_, slot)) = finish.filter(|&(finish_ns, _)| finish_ns == now_ns) else {
-            panic!("no request of this volume completes at {now_ns} ns");
-        };
-        let InService {
-            request,
-            submitted_ns,
-            started_ns,
-            parts,
-        } = self.in_service[slot as usize];
-        self.free_slots.push(slot);
-        self.counters
-            .leave(now_ns, submitted_ns, started_ns, &request, parts);
-        DiskCompletion {
-            tag: request.tag,
-            started_ns,
-        }
+        self.in_service.end(now_ns, &mut self.counters)
     }
 
     fn queued(&self) -> usize {

@@ -14,6 +14,7 @@ mod counters;
 mod description;
 mod hard_disk;
 mod ideal;
+mod in_service;
 mod interface;
 mod lognormal;
 mod model;

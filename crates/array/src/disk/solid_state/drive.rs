@@ -17,17 +17,9 @@ use super::description::SolidStateDescription;
 use super::flash::Flash;
 use super::write_state::WriteState;
 use crate::Direction;
+use crate::disk::in_service::{InService, Service};
 use crate::disk::interface::assert_servable;
 use crate::disk::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
-use crate::event_queue::EventQueue;
-
-#[derive(Debug, Clone, Copy)]
-struct InService {
-    request: DiskRequest,
-    submitted_ns: u64,
-    started_ns: u64,
-    parts: ServiceParts,
-}
 
 /// A solid-state disk. See the module.
 #[derive(Debug, Clone)]
@@ -41,10 +33,7 @@ pub struct SolidState {
     /// Reads, writes; both are the same one when the interface is half duplex.
     interface_free_ns: [u64; 2],
     writes: WriteState,
-    in_service: Vec<InService>,
-    free_slots: Vec<u32>,
-    /// The ends of commands, by slot; those that end together end in the order they came.
-    finishes: EventQueue<u32>,
+    in_service: InService,
     counters: DiskCounters,
 }
 
@@ -62,7 +51,6 @@ impl SolidState {
     }
 
     fn unused(flash: Arc<Flash>, seed: u64) -> Self {
-        let depth = flash.on_board_queue_depth;
         Self {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             command_free_ns: 0.0,
@@ -70,9 +58,7 @@ impl SolidState {
             channel_free_ns: vec![0; flash.channels],
             interface_free_ns: [0; 2],
             writes: WriteState::new(&flash),
-            in_service: Vec::with_capacity(depth),
-            free_slots: Vec::with_capacity(depth),
-            finishes: EventQueue::new(0),
+            in_service: InService::new(),
             counters: DiskCounters::default(),
             flash,
         }
@@ -207,49 +193,23 @@ impl Disk for SolidState {
             Direction::Read => self.read(started_ns, &request),
             Direction::Write => self.write(started_ns, &request),
         };
-        let service = InService {
+        let service = Service {
             request,
             submitted_ns: now_ns,
             started_ns,
             parts,
         };
-        let slot = match self.free_slots.pop() {
-            Some(slot) => {
-                self.in_service[slot as usize] = service;
-                slot
-            }
-            None => {
-                self.in_service.push(service);
-                (self.in_service.len() - 1) as u32
-            }
-        };
-        self.finishes.schedule(finish_ns, slot);
+        self.in_service.begin(finish_ns, service);
     }
 
     #[inline]
     fn next_completion_ns(&self) -> Option<u64> {
-        self.finishes.next_ns()
+        self.in_service.next_end_ns()
     }
 
     #[inline]
     fn complete(&mut self, now_ns: u64) -> DiskCompletion {
-        let finish = self.finishes.pop_event();
-        let Some((_, slot)) = finish.filter(|&(finish_ns, _)| finish_ns == now_ns) else {
-            panic!("no request of this disk completes at {now_ns} ns");
-        };
-        let InService {
-            request,
-            submitted_ns,
-            started_ns,
-            parts,
-        } = self.in_service[slot as usize];
-        self.free_slots.push(slot);
-        self.counters
-            .leave(now_ns, submitted_ns, started_ns, &request, parts);
-        DiskCompletion {
-            tag: request.tag,
-            started_ns,
-        }
+        self.in_service.end(now_ns, &mut self.counters)
     }
 
     fn queued(&self) -> usize {
