@@ -5,6 +5,7 @@ use rustix::fs::{major, minor};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A process that uses a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +40,10 @@ impl Holder {
         let mut processes =
             processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         let own = std::process::id();
-        let found = processes
-            .find(|&process| process != own && links_of(process).iter().any(|path| below(path)));
+        let has_one_open = |process| links_of(process).iter().any(|path| below(path));
+        let found = processes.find(|&process| {
+            process != own && has_one_open(process) && !is_about_to_close(process, has_one_open)
+        });
         found.map(Self::of_process)
     }
 
@@ -128,12 +131,40 @@ fn has_open(process: u32, file: FileIdentity) -> bool {
     })
 }
 
+/// Whether a process closes its files within a moment. One that this process has just started has
+/// copies of all descriptors until it runs its own program.
+fn is_about_to_close(process: u32, has_one_open: impl Fn(u32) -> bool) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let has_ended = status.is_empty();
+    let is_child = parent(&status) == Some(std::process::id());
+    let mut attempts = 0..START_ATTEMPTS;
+    has_ended
+        || is_child
+            && attempts.any(|_| {
+                std::thread::sleep(START_PAUSE);
+                !has_one_open(process)
+            })
+}
+
+/// How long a process may take from its start to its own program.
+const START_PAUSE: Duration = Duration::from_millis(1);
+const START_ATTEMPTS: u32 = 100;
+
+/// The parent of a process, from its `/proc/PID/stat`.
+fn parent(status: &str) -> Option<u32> {
+    fields(status)?.nth(4 - 3)?.parse().ok()
+}
+
+/// The fields of `/proc/PID/stat` from the third on. The name of the program before them, in brackets,
+/// may have spaces and brackets in it.
+fn fields(status: &str) -> Option<std::str::SplitWhitespace<'_>> {
+    let (_, after_name) = status.rsplit_once(')')?;
+    Some(after_name.split_whitespace())
+}
+
 /// When a process was started, from `/proc/PID/stat` and `/proc/stat`.
 fn started_unix_s(process: &str, system: &str) -> Option<i64> {
-    // The name of the program, in brackets, may have spaces and brackets in it.
-    let (_, after_name) = process.rsplit_once(')')?;
-    // Field 22 of all; the first after the name is field 3.
-    let ticks: u64 = after_name.split_whitespace().nth(22 - 3)?.parse().ok()?;
+    let ticks: u64 = fields(process)?.nth(22 - 3)?.parse().ok()?;
     let booted = system
         .lines()
         .find_map(|line| line.strip_prefix("btime "))?;
@@ -173,6 +204,35 @@ mod tests {
         assert_eq!(started, Some(1000 + ticks_s as i64));
         assert_eq!(started_unix_s("", system), None);
         assert_eq!(started_unix_s(&status, ""), None);
+    }
+
+    /// A child that has opened a file below the directory, and does something `then`.
+    fn child_with_a_file(below: &Path, then: &str) -> std::process::Child {
+        use std::io::Read;
+        let script = format!("exec 3>file; echo; {then} exec sleep 60");
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(below)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut opened = child.stdout.take().unwrap();
+        opened.read_exact(&mut [0]).unwrap();
+        child
+    }
+
+    #[test]
+    fn a_child_that_is_about_to_close_a_file_does_not_hold_it() {
+        for (then, holds) in [("sleep 0.02 3>&-; exec 3>&-;", false), ("", true)] {
+            let place = tempfile::tempdir().unwrap();
+            let mut child = child_with_a_file(place.path(), then);
+            // Its working directory lies there too, as that of a server would: look for the file.
+            let found = Holder::of_files_below(&[place.path().join("file")]);
+            let _ = child.kill();
+            let _ = child.wait();
+            let found = found.map(|holder| holder.process);
+            assert_eq!(found, holds.then_some(child.id()), "{then}");
+        }
     }
 
     #[test]
