@@ -142,6 +142,19 @@ impl Population {
         turn * self.built_rows + self.delete_order.at(number % self.built_rows)
     }
 
+    /// The number that the next inserted row gets when so many deletes are done: not below that of a
+    /// row that one of them took.
+    #[must_use]
+    pub fn next_row_after_deletes(&self, deletes: u64) -> u64 {
+        // Earlier turns took all rows below this one.
+        let turn = deletes / self.built_rows * self.built_rows;
+        if self.next_row >= turn + self.built_rows {
+            return self.next_row;
+        }
+        let rows = (turn..deletes).map(|number| self.row_of_delete(number) + 1);
+        rows.fold(self.next_row.max(turn), u64::max)
+    }
+
     /// Whether a delete of `row` has begun.
     #[must_use]
     pub fn is_deleted(&self, row: u64) -> bool {

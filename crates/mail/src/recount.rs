@@ -8,9 +8,12 @@
 //! inserted in it, and says which row it is. Rows between them whose inserts were under way are
 //! missing; they are inserted now, so that all rows below the next one exist.
 //!
-//! Deletes leave nothing behind, but take rows in a known order. No more of them were under way than
-//! [`InFlight`] says. So of that many and once more rows in that order most are gone if deletes went
-//! beyond the first of them, and most are there if they did not; halving the distance finds the place.
+//! Deletes leave nothing behind, but take rows in a known order. No more changes were under way than
+//! [`InFlight`] says. So of twice that many and one more rows in that order most are gone if deletes
+//! went beyond all of them, and most are there if they did not reach the first; halving the distance
+//! finds the place. A row that the run inserted and deleted again looks like one whose insert was under
+//! way. Of the numbers of deletes that are possible, the one counts that needs the fewest changes
+//! under way to explain what is there.
 
 use super::item::ItemMaker;
 use super::population::{Population, PopulationState};
@@ -72,13 +75,19 @@ impl<S: MailStore> Recount<'_, S> {
     }
 
     async fn try_count(&self, before: PopulationState) -> Result<PopulationState, StoreError> {
-        let inserted = self.inserted(before).await?;
+        let mut inserted = self.inserted(before).await?;
         let after = PopulationState {
             next_row: inserted.next_row,
             ..before
         };
         let deletes = self.deletes(after, &inserted.missing).await?;
-        let after = PopulationState { deletes, ..after };
+        let next_row = Population::new(after, self.seed, None).next_row_after_deletes(deletes);
+        inserted.missing.extend(after.next_row..next_row);
+        let after = PopulationState {
+            next_row,
+            deletes,
+            ..after
+        };
         let population = Population::new(after, self.seed, None);
         let absent = inserted.missing.into_iter();
         let absent: Vec<u64> = absent.filter(|&row| !population.is_deleted(row)).collect();
@@ -161,8 +170,8 @@ impl<S: MailStore> Recount<'_, S> {
         missing: &BTreeSet<u64>,
     ) -> Result<u64, StoreError> {
         let population = Population::new(after, self.seed, None);
-        let (mut low, mut step) = (after.deletes, self.window());
-        let mut high = low;
+        let mut low = after.deletes;
+        let (mut high, mut step) = (low, self.window());
         while self.is_passed(high, &population).await? {
             low = high;
             high += step;
@@ -176,17 +185,14 @@ impl<S: MailStore> Recount<'_, S> {
                 high = middle;
             }
         }
-        // The last delete done lies between here and there; those before it that were under way
-        // count as done, and their rows are left alone from now on.
-        let rows: Vec<u64> = (low..high + self.window())
-            .map(|position| population.row_of_delete(position))
+        // The last delete lies between the first of these rows and the last.
+        let mut deletes: Vec<Delete> = deletes_from(low, &population)
+            .take_while(|delete| delete.number < high)
             .collect();
-        let present = self.present(&rows, after.next_row).await?;
-        let last = rows.iter().zip(&present).rposition(|(row, present)| {
-            let never_came = *row >= after.next_row || missing.contains(row);
-            !present && !never_came
-        });
-        Ok(last.map_or(low, |last| low + last as u64 + 1))
+        deletes.extend(deletes_from(high, &population).take(self.window() as usize));
+        let rows: Vec<u64> = deletes.iter().map(|delete| delete.row).collect();
+        let present = self.present(&rows).await?;
+        Ok(deletes_done(low, &deletes, &present, missing))
     }
 
     /// So many rows that those of transactions under way are the smaller part, both those not
@@ -195,39 +201,30 @@ impl<S: MailStore> Recount<'_, S> {
         2 * self.in_flight.0 + 1
     }
 
-    /// Whether deletes have gone beyond this position in their order.
-    async fn is_passed(&self, position: u64, population: &Population) -> Result<bool, StoreError> {
-        let next_row = population.state().next_row;
-        let rows: Vec<u64> = (position..position + self.window())
-            .map(|position| population.row_of_delete(position))
-            .collect();
+    /// Whether some of the deletes from this number on have been done. If not, not all of the next ones
+    /// have, of rows that may be there.
+    async fn is_passed(&self, number: u64, population: &Population) -> Result<bool, StoreError> {
+        let deletes = deletes_from(number, population).take(self.window() as usize);
+        let rows: Vec<u64> = deletes.map(|delete| delete.row).collect();
         let (mut there, mut gone) = (0, 0);
         for batch in rows.chunks(LOOK_UPS) {
-            for (row, present) in batch.iter().zip(self.present(batch, next_row).await?) {
-                // What was never inserted was never deleted.
-                if present || *row >= next_row {
-                    there += 1;
-                } else {
-                    gone += 1;
-                }
+            for present in self.present(batch).await? {
+                *(if present { &mut there } else { &mut gone }) += 1;
             }
             if there.max(gone) > self.in_flight.0 {
                 break;
             }
         }
-        Ok(gone > there)
+        Ok(gone > self.in_flight.0)
     }
 
     /// Which of these rows there are.
-    async fn present(&self, rows: &[u64], next_row: u64) -> Result<Vec<bool>, StoreError> {
+    async fn present(&self, rows: &[u64]) -> Result<Vec<bool>, StoreError> {
         let mut present = Vec::with_capacity(rows.len());
         for batch in rows.chunks(LOOK_UPS) {
             let look_ups = batch.iter().map(|&row| {
                 let (store, at) = (self.store.clone(), self.maker.address(row));
                 self.handle.spawn(async move {
-                    if row >= next_row {
-                        return Ok(false);
-                    }
                     let mut transaction = store.begin();
                     let found = store.find(&mut transaction, at, LongValues::Leave).await;
                     store.roll_back(transaction).await?;
@@ -242,4 +239,41 @@ impl<S: MailStore> Recount<'_, S> {
         }
         Ok(present)
     }
+}
+
+/// A place in the order of deletes.
+#[derive(Clone, Copy)]
+struct Delete {
+    number: u64,
+    row: u64,
+}
+
+/// The deletes from a number on, of rows below the next one: that others were ever there is not known.
+fn deletes_from(number: u64, population: &Population) -> impl Iterator<Item = Delete> {
+    let PopulationState {
+        built_rows,
+        next_row,
+        ..
+    } = population.state();
+    let end = next_row.next_multiple_of(built_rows);
+    let all = (number..end).map(|number| Delete {
+        number,
+        row: population.row_of_delete(number),
+    });
+    all.filter(move |delete| delete.row < next_row)
+}
+
+/// The number of deletes done, of those from `low` on that may have been. A row that is there may be
+/// one whose delete was under way; one that is missing, one whose insert was.
+fn deletes_done(low: u64, deletes: &[Delete], present: &[bool], missing: &BTreeSet<u64>) -> u64 {
+    let mut under_way = 0_i64;
+    let (mut best, mut fewest) = (low, 0);
+    for (delete, &present) in deletes.iter().zip(present) {
+        let is_sure = !present && !missing.contains(&delete.row);
+        under_way += if present { 1 } else { -1 };
+        if is_sure || under_way < fewest {
+            (best, fewest) = (delete.number + 1, under_way);
+        }
+    }
+    best
 }
