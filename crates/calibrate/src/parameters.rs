@@ -1,7 +1,7 @@
 //! What may be fitted: numbers of the model, and between which bounds they are looked for.
 
 use array::disk::{DiskDescription, HardDiskDescription, SolidStateDescription};
-use config::Source;
+use config::{Source, Value};
 
 /// What a parameter changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,13 +94,12 @@ impl Parameter {
         }
     }
 
-    /// The value as TOML.
+    /// The value with no more digits than any fit decides.
     #[must_use]
-    pub fn literal(&self, value: f64) -> String {
+    pub fn rounded(&self, value: f64) -> f64 {
         match self.range.is_choice() {
-            true => format!("{value:.0}"),
-            // More digits than any fit decides.
-            false => format!("{:?}", to_digits(value, 5)),
+            true => value.round(),
+            false => to_digits(value, 5),
         }
     }
 }
@@ -114,29 +113,34 @@ fn to_digits(value: f64, digits: i32) -> f64 {
     (value * factor).round() / factor
 }
 
-/// The assignments of values to parameters, and those that follow from them.
+/// The settings that parameters with these values come to, and those that are never above them.
 #[must_use]
-pub fn assignments(parameters: &[Parameter], values: &[f64]) -> Vec<Source> {
-    let mut sources = Vec::new();
-    let mut assign = |path: &str, literal: &str| {
-        sources.push(Source::value("calibration", path, literal));
-    };
+pub fn settings(parameters: &[Parameter], values: &[f64]) -> Vec<(String, f64)> {
+    let mut found: Vec<(String, f64)> = Vec::new();
     for (parameter, &value) in parameters.iter().zip(values) {
         if let Target::Setting(path) = &parameter.target {
-            assign(path, &parameter.literal(value));
+            found.push((path.clone(), parameter.rounded(value)));
         }
     }
     for (parameter, &value) in parameters.iter().zip(values) {
+        let cap = parameter.rounded(value);
         for (path, usual) in &parameter.caps {
-            let fitted = parameters.iter().zip(values);
-            let mut fitted = fitted.filter(|(other, _)| other.name() == path);
-            let current = fitted.next().map_or(*usual, |(_, &value)| value);
-            if current > value {
-                assign(path, &parameter.literal(value));
+            match found.iter_mut().find(|(other, _)| other == path) {
+                Some((_, current)) => *current = current.min(cap),
+                None => found.push((path.clone(), usual.min(cap))),
             }
         }
     }
-    sources
+    found
+}
+
+/// The same as assignments to a description.
+#[must_use]
+pub fn assignments(parameters: &[Parameter], values: &[f64]) -> Vec<Source> {
+    let settings = settings(parameters, values).into_iter();
+    settings
+        .map(|(path, value)| Source::value("calibration", &path, &Value::Number(value).literal()))
+        .collect()
 }
 
 /// The parameters of a disk called `name`: those of its kind, around what the description says.
@@ -281,19 +285,20 @@ mod tests {
     }
 
     #[test]
-    fn literals_are_plain_numbers() {
+    fn values_are_rounded_to_what_a_fit_decides() {
         let parameter = |range| Parameter::setting("a.b".to_owned(), 1.0, range);
         let number = parameter(Range::Linear(0.0, 1e6));
-        for (value, literal) in [
-            (72.267_16, "72.267"),
-            (224_940.28, "224940.0"),
-            (0.081_342_4, "0.081342"),
-            (0.0, "0.0"),
+        for (value, rounded) in [
+            (72.267_16, 72.267),
+            (224_940.28, 224_940.0),
+            (0.081_342_4, 0.081_342),
+            (0.0, 0.0),
         ] {
-            assert_eq!(number.literal(value), literal);
+            assert_eq!(number.rounded(value), rounded);
         }
         let choice = parameter(Range::Choice(vec![4_096.0, 8_192.0]));
-        assert_eq!(choice.literal(8_192.0), "8192");
+        let written = assignments(&[choice], &[8_192.0]);
+        assert_eq!(written[0].text, "a.b=8192");
     }
 
     #[test]
@@ -314,16 +319,11 @@ mod tests {
         };
         assert_eq!(
             assigned([600.0, 550.0]),
-            ["a.interface=600.0", "a.writes=550.0"]
+            ["a.interface=600", "a.writes=550", "a.cached=300"]
         );
         assert_eq!(
             assigned([250.0, 260.0]),
-            [
-                "a.interface=250.0",
-                "a.writes=260.0",
-                "a.writes=250.0",
-                "a.cached=250.0"
-            ]
+            ["a.interface=250", "a.writes=250", "a.cached=250"]
         );
     }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::{IoMetric, Stream};
 use crate::result::{CheckId, IoFigures, RunResult, Verdict};
 
 /// The schema that this version writes.
@@ -94,6 +95,10 @@ pub struct GridPoint {
     pub database_read_ms: Option<f64>,
     /// Half-width of its 95 % confidence interval.
     pub database_read_half_width_ms: Option<f64>,
+    /// On a calibrated array: 5 % of the values of the mean database read latency are lower; null otherwise.
+    pub database_read_low_ms: Option<f64>,
+    /// On a calibrated array: 5 % of the values of the mean database read latency are higher; null otherwise.
+    pub database_read_high_ms: Option<f64>,
     /// 99th percentile of the database read latency.
     pub database_read_p99_ms: Option<f64>,
     /// The limit of the mean database read latency.
@@ -156,6 +161,12 @@ impl GridPoint {
         self.target_iops = throughput.target_iops;
         self.database_read_ms = mean(&totals.reads);
         self.database_read_half_width_ms = half(&totals.reads);
+        let bar = result
+            .calibration
+            .as_ref()
+            .and_then(|calibration| calibration.of_figure(Stream::DatabaseRead, IoMetric::Average));
+        self.database_read_low_ms = bar.map(|bar| bar.low);
+        self.database_read_high_ms = bar.map(|bar| bar.high);
         self.database_read_p99_ms = totals.reads.latency.map(|latency| latency.p99_ms);
         self.database_read_limit_ms = read_limit_ms(result);
         self.database_write_ms = mean(&totals.writes);

@@ -8,15 +8,15 @@ use measure::grid::{GridAnswer, GridAxis, GridPoint, GridResult};
 use measure::metric::{Merge, Metric, RowScope, Stream};
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, BackedUpDatabase,
-    BackupCopy, BackupResult, Bound, Cause, Check, CheckId, ConsistencyCheck, CounterSummary,
-    DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult, ErrorCount,
-    ErrorRecord, EventResult, FileHash, GoneOnDatabase, HealthFigure, IntegrityClass, Interruption,
-    IoFigures, KernelMessage, LatencyFigures, OperationResult, OutageResult, PhaseResult,
-    RankResult, RebuildResult, RecoveredDatabase, RecoveryResult, ReplicatedDatabase,
-    ReplicationResult, RestoreResult, RestoredDatabase, ResumedBuild, RunResult, ServerCheckpoints,
-    ServerFileIo, ServerIo, ServerLog, ServerResult, SlowSample, SteadyState, TargetPath,
-    TraceResult, TuningResult, TuningStep, Verdict, VerificationResult, VerifiedDatabase,
-    WaitShare, WholeBytes, WitnessResult,
+    BackupCopy, BackupResult, Bound, CalibrationResult, Cause, Check, CheckId, ConsistencyCheck,
+    CounterSummary, DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult,
+    ErrorCount, ErrorRecord, EventResult, FigureBar, FileHash, GoneOnDatabase, HealthFigure,
+    IntegrityClass, Interruption, IoFigures, KernelMessage, LatencyFigures, LevelBar,
+    OperationResult, OutageResult, PhaseResult, RankResult, RebuildResult, RecoveredDatabase,
+    RecoveryResult, ReplicatedDatabase, ReplicationResult, RestoreResult, RestoredDatabase,
+    ResumedBuild, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
+    SlowSample, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
+    VerificationResult, VerifiedDatabase, WaitShare, WholeBytes, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -112,6 +112,11 @@ fn full_result() -> RunResult {
         groups: vec![ArrayGroup::default()],
         disks: vec![ArrayDisk::default()],
         ..ArrayResult::default()
+    });
+    result.calibration = Some(CalibrationResult {
+        levels: vec![LevelBar::default()],
+        figures: vec![FigureBar::default()],
+        ..CalibrationResult::default()
     });
     result.events.push(EventResult::default());
     result.files.push(FileHash::default());

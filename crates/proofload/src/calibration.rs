@@ -13,7 +13,7 @@ use array::disk::{DiskDescription, bundled_disk};
 use calibrate::parameters::Parameter;
 use calibrate::search::SearchSettings;
 use calibrate::{Calibration, CalibrationError, Calibrator, Measured, Progress, fio, parameters};
-use config::Source;
+use config::{Source, Value};
 use execution::Error;
 
 use crate::nearest::nearest;
@@ -145,6 +145,42 @@ impl Prepared {
         }
     }
 
+    /// The table `[calibration]`: the other parameter sets, and the errors of the tests that took no part.
+    fn left_open(&self, calibration: &Calibration) -> Vec<Source> {
+        let sets = calibration.ensemble.iter();
+        let sets: Vec<_> = sets
+            .map(|values| parameters::settings(&self.parameters, values))
+            .collect();
+        let paths = sets.first().into_iter().flatten();
+        let paths = paths.map(|(path, _)| Value::Text(path.clone())).collect();
+        let sets = sets.into_iter().map(|set| {
+            let values = set.into_iter().map(|(_, value)| Value::Number(value));
+            Value::List(values.collect())
+        });
+        let ratios = Ratios::of(calibration);
+        let numbers = |ratios: Vec<f64>| {
+            // A test that was missed by more says that the model is another one.
+            let ratios = ratios.into_iter().map(|ratio| ratio.clamp(1e-3, 1e3));
+            let rounded = ratios.map(|ratio| (ratio * 1e4).round() / 1e4);
+            Value::List(rounded.map(Value::Number).collect())
+        };
+        let tables = [
+            ("parameters", Value::List(paths)),
+            ("sets", Value::List(sets.collect())),
+            ("rate_ratios", numbers(ratios.rates)),
+            ("latency_ratios", numbers(ratios.latencies)),
+            ("p99_ratios", numbers(ratios.p99)),
+        ];
+        let assignment = |(key, value): (&str, Value)| {
+            Source::value(
+                "calibration",
+                &format!("calibration.{key}"),
+                &value.literal(),
+            )
+        };
+        tables.into_iter().map(assignment).collect()
+    }
+
     /// The array with the best parameter set, after what is known of each parameter.
     fn toml(&self, calibration: &Calibration) -> Result<String, Error> {
         let fitted = calibration.parameters.iter();
@@ -161,7 +197,7 @@ impl Prepared {
         );
         for fitted in &calibration.parameters {
             let parameter = &fitted.parameter;
-            let literal = |value| parameter.literal(value);
+            let shown = |value| parameter.rounded(value);
             let unknown = match fitted.is_identified {
                 true => "",
                 false => ", not identified",
@@ -170,14 +206,44 @@ impl Prepared {
                 text,
                 "# {}: {} ({} to {}{unknown})",
                 parameter.name(),
-                literal(fitted.best),
-                literal(fitted.bounds.0),
-                literal(fitted.bounds.1),
+                shown(fitted.best),
+                shown(fitted.bounds.0),
+                shown(fitted.bounds.1),
             );
         }
         text.push('\n');
+        sources.extend(self.left_open(calibration));
         text.push_str(&Description::load(&sources)?.to_toml());
         Ok(text)
+    }
+}
+
+/// Measured over modelled, of the tests that took no part in the fit.
+#[derive(Default)]
+struct Ratios {
+    rates: Vec<f64>,
+    latencies: Vec<f64>,
+    p99: Vec<f64>,
+}
+
+impl Ratios {
+    fn of(calibration: &Calibration) -> Self {
+        let mut ratios = Self::default();
+        let judges = calibration.judged.iter();
+        let judges = judges.filter(|judged| judged.part != Part::Fitted);
+        for deviation in judges.flat_map(|judged| &judged.deviations) {
+            let ratio = deviation.measured / deviation.modelled;
+            match deviation.quantity {
+                // So many requests at once take so much longer as there are fewer of them a second.
+                Quantity::Throughput => {
+                    ratios.rates.push(ratio);
+                    ratios.latencies.push(1.0 / ratio);
+                }
+                Quantity::MeanLatency => ratios.latencies.push(ratio),
+                Quantity::P99Latency => ratios.p99.push(ratio),
+            }
+        }
+        ratios
     }
 }
 

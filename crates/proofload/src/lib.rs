@@ -50,6 +50,7 @@ pub mod sweep;
 pub mod verify;
 pub mod workloads;
 
+mod error_bars;
 mod files;
 mod load_search;
 mod nearest;

@@ -494,7 +494,7 @@ fn pages_are_verified_after_a_run() {
         let mut plan = predict::Plan::check(&scenario(MAIL, &[])).unwrap();
         plan.profile.run_mut().verify_after_run = verifies;
         let (started, stop) = (jiff::Timestamp::UNIX_EPOCH, StopRequest::new());
-        let (_, heard) = predict::run(&plan, started, stop, Verifies(false)).unwrap();
+        let (_, heard) = predict::run(&plan, started, &stop, Verifies(false), 1).unwrap();
         assert_eq!(heard.0, verifies);
     }
 }

@@ -8,7 +8,8 @@ use crate::comparison::{Comparison, Shown};
 use crate::number::moment;
 use crate::run::Run;
 use crate::table::{
-    Detail, databases_table, devices_table, grouped_checks_table, traffic_table, verification_table,
+    Detail, databases_table, devices_table, error_bars_table, grouped_checks_table, traffic_table,
+    verification_table,
 };
 use crate::terminal::facts;
 use crate::words::{headline, was_measured};
@@ -22,6 +23,7 @@ pub fn markdown(run: &Run) -> String {
     text.paragraph(&escaped(&facts(run).join("; ")));
     text.paragraph(&escaped(&circumstances(result)));
     text.section("Service levels", &grouped_checks_table(&result.checks));
+    text.section("Error bars of the calibration", &error_bars_table(result));
     for section in &run.contribution.sections {
         for part in &section.parts {
             if part.medium != Medium::Page {

@@ -41,6 +41,8 @@ pub enum Phase {
     WritingLog,
     /// Databases that were left without being closed are recovered.
     Recovering,
+    /// The same is predicted with each parameter set of a calibrated array.
+    ParameterSets,
 }
 
 impl Phase {
@@ -53,7 +55,7 @@ impl Phase {
             Self::WarmingUp => SamplePhase::WarmUp,
             Self::Tuning => SamplePhase::Tuning,
             Self::Measuring => SamplePhase::Measured,
-            Self::Closing => SamplePhase::Close,
+            Self::Closing | Self::ParameterSets => SamplePhase::Close,
             Self::Verifying | Self::CheckingCopies | Self::ComparingCopies => SamplePhase::Checksum,
             Self::BackingUp => SamplePhase::Backup,
             Self::WritingLog => SamplePhase::LogWriting,
@@ -69,6 +71,7 @@ impl Phase {
             Self::Opening => "open",
             Self::CheckingCopies => "copy-check",
             Self::ComparingCopies => "copy-comparison",
+            Self::ParameterSets => "parameter-sets",
             other => other.of_samples().name(),
         }
     }
@@ -92,6 +95,7 @@ impl Phase {
             Self::ComparingCopies => "comparing passive copies",
             Self::WritingLog => "writing log files to be replayed",
             Self::Recovering => "replaying log files",
+            Self::ParameterSets => "predicting the parameter sets of the calibration",
         }
     }
 }

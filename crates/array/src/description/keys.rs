@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::{TimeSpan, choice, flattened, optional, settings, within};
+use config::{TimeSpan, choice, flattened, list, optional, settings, within};
 
 use crate::disk::{DiskDescription, WriteHistory};
 use crate::group::{BackendPolicy, PlacementSettings};
@@ -17,6 +17,12 @@ pub(super) const COUNT_MAX: u32 = 64;
 
 /// Sizes of volumes, 10^9 bytes; others are mistakes.
 const SIZES_GB: std::ops::RangeInclusive<f64> = 0.01..=9e8;
+
+/// Measured over modelled; others are mistakes.
+const RATIOS: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
+
+/// More parameter sets than any calibration gives.
+pub(super) const SETS_MAX: usize = 10_000;
 
 /// Later events are mistakes: ten years.
 const LATEST: TimeSpan = TimeSpan::seconds(10 * 366 * 86_400);
@@ -49,6 +55,25 @@ settings! {
         pub volume: Vec<VolumeKeys> = Vec::new();
         /// What is to break and to be repaired while the array is modelled.
         pub event: Vec<EventKeys> = Vec::new();
+        /// What a calibration leaves open: predictions get error bars from it.
+        pub calibration: CalibrationKeys = CalibrationKeys::default();
+    }
+}
+
+settings! {
+    /// What a calibration found beside the best parameter set, which stands in the description itself.
+    pub struct CalibrationKeys {
+        /// Paths of the settings that were fitted.
+        pub parameters: Vec<String> = Vec::new();
+        /// Parameter sets that explain what was measured as well as the best one: the values of
+        /// `parameters`, in their order. A prediction is made with each.
+        pub sets: Vec<Vec<f64>> = Vec::new();
+        /// Rates of the tests that took no part in the fit, measured over modelled.
+        pub rate_ratios: Vec<f64> = Vec::new(), as list(within(RATIOS));
+        /// Mean response times of the tests that took no part in the fit, measured over modelled.
+        pub latency_ratios: Vec<f64> = Vec::new(), as list(within(RATIOS));
+        /// 99th percentiles of the response times of the tests that took no part in the fit, measured over modelled.
+        pub p99_ratios: Vec<f64> = Vec::new(), as list(within(RATIOS));
     }
 }
 

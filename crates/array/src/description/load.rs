@@ -6,7 +6,7 @@ use super::bundled::{BUNDLED_ARRAYS, bundled_array};
 use super::expand::{
     DatabaseDemand, PlannedArray, TracedVolume, expand, expand_for_trace, format_time,
 };
-use super::keys::DescriptionKeys;
+use super::keys::{CalibrationKeys, DescriptionKeys};
 use crate::VolumeId;
 use crate::disk::{WriteHistory, bundled_disk};
 
@@ -18,6 +18,9 @@ static ARRAY: Format = Format {
     ignored: &[],
     required: None,
 };
+
+/// A setting by its path, and its value.
+pub type Assignment<'a> = (&'a str, f64);
 
 /// A description whose keys are all known and well-typed.
 #[derive(Debug, Clone)]
@@ -110,6 +113,21 @@ impl Description {
             true => Ok(()),
             false => Err(self.document.error(found)),
         }
+    }
+
+    /// What a calibration left open; `None` where the numbers come from elsewhere.
+    #[must_use]
+    pub fn calibration(&self) -> Option<&CalibrationKeys> {
+        let keys = &self.document.settings.calibration;
+        (!keys.sets.is_empty()).then_some(keys)
+    }
+
+    /// The parameter sets of the calibration: the settings of each, with their values.
+    pub fn parameter_sets(&self) -> impl Iterator<Item = Vec<Assignment<'_>>> {
+        let keys = &self.document.settings.calibration;
+        let paths = || keys.parameters.iter().map(String::as_str);
+        let sets = keys.sets.iter();
+        sets.map(move |values| paths().zip(values.iter().copied()).collect())
     }
 
     /// Capacity of the disk of an array that is one disk, in bytes, whole MiB of it; `None` when it

@@ -9,6 +9,7 @@
 //!   rule. What is wrong is shown at the line that was written.
 //! - [`Description::plan_for_trace`]: the same for a block trace; [`one_disk`] is an array that is
 //!   one disk, [`one_disk_of_file`] one of somebody's own.
+//! - [`Description::parameter_sets`]: the sets that a calibration found, as assignments.
 //! - [`DescriptionKeys`]: every setting as it is declared, for a reference or a JSON Schema.
 //! - [`BUNDLED_ARRAYS`]: descriptions that are built in.
 
@@ -31,5 +32,5 @@ pub use expand::{
     DatabaseDemand, DatabasePlacement, PlannedArray, PlannedEvent, TracedVolume, describes_disk,
     one_disk, one_disk_of_file,
 };
-pub use keys::DescriptionKeys;
-pub use load::Description;
+pub use keys::{CalibrationKeys, DescriptionKeys};
+pub use load::{Assignment, Description};

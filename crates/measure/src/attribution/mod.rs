@@ -13,9 +13,12 @@
 //!   the run fails.
 //! - A run that met its levels and was not steady stays inconclusive. Where the host was short of CPU or
 //!   memory, that is named first, unless a device was busy all the time.
+//! - A prediction on a calibrated array is inconclusive where its verdict depends on a limit that lies within
+//!   an error bar ([`calibrated`]).
 //! - A run that passes on data that fits a cache is inconclusive, unless that is allowed.
 
 mod cached;
+mod calibrated;
 mod cpu;
 mod evidence;
 mod rules;
@@ -46,6 +49,7 @@ pub fn attribute(result: &mut RunResult) {
         Verdict::Inconclusive => attribute_unsteadiness(result),
         _ => {}
     }
+    calibrated::attribute_calibrated(result);
 }
 
 fn attribute_failure(result: &mut RunResult) {

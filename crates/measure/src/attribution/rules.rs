@@ -242,7 +242,8 @@ pub(super) fn is_of_host(id: CauseId) -> bool {
 /// Every rule as a row of documentation: identifier, and when it holds.
 pub fn rule_sentences() -> impl Iterator<Item = (CauseId, &'static str)> {
     let host = RULES.iter().map(|rule| (rule.id, rule.condition));
-    host.chain(super::cached::CONDITIONS.iter().copied())
+    let others = super::cached::CONDITIONS.iter().copied();
+    host.chain(others).chain([super::calibrated::CONDITION])
 }
 
 fn maximum_not_held(evidence: &Evidence<'_>, _: &Check) -> Option<String> {

@@ -1,4 +1,5 @@
 mod bounds;
+mod calibration;
 mod conditions;
 mod mix;
 mod outages;

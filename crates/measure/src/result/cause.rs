@@ -86,4 +86,6 @@ cause_ids! {
     FewReadsAtDevice,
     /// A loop device goes through the page cache of the host.
     BufferedLoop,
+    /// The limit lies within the error bar of a calibrated array.
+    Calibration,
 }

@@ -12,6 +12,7 @@
 
 mod array;
 mod building;
+mod calibration;
 mod cause;
 mod check;
 mod event;
@@ -32,6 +33,7 @@ mod witness;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
 pub use building::{GoneOnDatabase, RestoreResult, RestoredDatabase, ResumedBuild};
+pub use calibration::{CalibrationResult, FigureBar, HeldOut, LevelBar};
 pub use cause::{Cause, CauseId};
 pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};
@@ -162,6 +164,9 @@ pub struct RunResult {
     pub host_requests: Option<u64>,
     /// Predictions: the inside of the array; null on real storage.
     pub array: Option<ArrayResult>,
+    /// Predictions on a calibrated array: the error bars; left out otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<CalibrationResult>,
     /// What broke and was repaired in the array, in the order in which it happened.
     pub events: Vec<EventResult>,
     /// Rebuilds, in the order in which they began.

@@ -48,6 +48,15 @@ impl Plan {
         })
     }
 
+    /// Checks the predictions with each parameter set of a calibrated array, too.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), under the number of the parameter set.
+    pub fn check_parameter_sets(&self) -> Result<(), Error> {
+        let sets = self.parameter_sets();
+        sets.map_or(Ok(()), |sets| sets.check(|one| Self::check(one).map(drop)))
+    }
+
     fn check_as_given(scenario: &Scenario) -> Result<Self, Error> {
         let mut profile = workloads::resolve(scenario, Purpose::Prediction)?;
         profile.check_prediction()?;
@@ -57,6 +66,7 @@ impl Plan {
         let planned = description.plan(&demands(&*profile))?;
         description.check_events_until(&planned, profile.run().duration.as_ns())?;
         Ok(Self {
+            scenario: scenario.clone(),
             workload: workloads::short_name(scenario.registry, &scenario.workload),
             array: scenario.array.clone(),
             profile,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use measure::result::RunResult;
 use runtime::Runtime;
 
-use workload::controller::{RunListener, SharedListener};
+use workload::controller::{NoListener, RunListener, SharedListener};
 use workload::progress::StopRequest;
 use workload::{SimulatedFiles, SimulatedPlace, Simulation};
 
@@ -20,10 +20,12 @@ use super::growth::Growth;
 use super::plan::Plan;
 use super::settle;
 use super::watch::Watch;
+use crate::scenario::Scenario;
 use execution::{Error, conclude};
 
-/// Runs a plan to its end, or until somebody asks it to `stop`, on the calling thread. Gives the
-/// result, with the inside of the array in it, and the listener, which has heard everything.
+/// Runs a plan to its end, or until somebody asks it to `stop`, on the calling thread; the parameter sets of
+/// a calibrated array on up to `jobs` threads. Gives the result, with the inside of the array in it, and the
+/// listener, which has heard everything.
 ///
 /// Nothing is printed or written: that is up to the listener. Any number of predictions may run at
 /// once, each on a thread of its own.
@@ -31,6 +33,26 @@ use execution::{Error, conclude};
 /// # Errors
 /// When the array cannot be built.
 pub fn run<L: RunListener + 'static>(
+    plan: &Plan,
+    started: Timestamp,
+    stop: &StopRequest,
+    listener: L,
+    jobs: usize,
+) -> Result<(RunResult, L), Error> {
+    let (mut result, mut listener) = simulate(plan, started, stop.clone(), listener)?;
+    if let Some(sets) = plan.parameter_sets() {
+        let one = |scenario: &Scenario| {
+            let simulated = simulate(&Plan::check(scenario)?, started, stop.clone(), NoListener);
+            simulated.map(|(result, _)| result)
+        };
+        sets.enter(&mut result, jobs, stop, &mut listener, one)?;
+    }
+    conclude(&mut result, &*plan.profile);
+    Ok((result, listener))
+}
+
+/// The same with one parameter set, and without the last word on the result.
+fn simulate<L: RunListener + 'static>(
     plan: &Plan,
     started: Timestamp,
     stop: StopRequest,
@@ -61,7 +83,6 @@ pub fn run<L: RunListener + 'static>(
     shared.borrow_mut().complete(&mut result);
     let unsettled = settle::warnings(plan, &result);
     result.warnings.extend(unsettled);
-    conclude(&mut result, &*plan.profile);
     drop(runtime);
     match Rc::into_inner(shared).map(RefCell::into_inner) {
         Some(array_sampler) => Ok((result, array_sampler.into_listener())),

@@ -33,6 +33,7 @@ use measure::run_directory::RunDirectory;
 use workload::progress::StopRequest;
 
 use crate::scenario::Scenario;
+use crate::workers;
 use execution::Error;
 use execution::Outcome;
 use execution::Output;
@@ -57,6 +58,7 @@ impl Prepared {
     /// Every fault of the profile or the array, and a directory for the results that is not vacant.
     pub fn new(scenario: &Scenario) -> Result<Self, Error> {
         let plan = Plan::check(scenario)?;
+        plan.check_parameter_sets()?;
         results::check(&scenario.output)?;
         let output = scenario.output.clone();
         Ok(Self { plan, output })
@@ -91,7 +93,8 @@ impl Prepared {
             .as_ref()
             .map(|directory| directory.path().to_owned());
         let recorder = Recorder::new(observer, directory, stop.clone()).sparing();
-        let (mut result, recorder) = run(&self.plan, started, stop.clone(), recorder)?;
+        let jobs = workers::processors();
+        let (mut result, recorder) = run(&self.plan, started, stop, recorder, jobs)?;
         recorder.finish(&mut result).1.complete()?;
         Ok(Outcome {
             result,

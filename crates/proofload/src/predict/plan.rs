@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use measure::result::{DatabaseResult, RunKind, RunResult, TargetPath};
 use workload::Profile;
 
+use crate::error_bars::ParameterSets;
+use crate::scenario::Scenario;
 use crate::workloads;
 use measure::display::number::duration;
 use measure::units;
@@ -14,6 +16,8 @@ use measure::units;
 /// Plans are plain data, so that several can run on threads of their own.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// What was asked for.
+    pub scenario: Scenario,
     /// Short name of the workload.
     pub workload: String,
     /// The array as it was asked for: a bundled name or a path.
@@ -94,6 +98,11 @@ impl Plan {
         }
     }
 
+    /// The predictions that the calibration of the array asks for, if it was calibrated.
+    pub fn parameter_sets(&self) -> Option<ParameterSets> {
+        ParameterSets::of(&self.scenario, &self.description)
+    }
+
     /// The array and the load as text.
     pub fn describe(&self) -> String {
         let settings = &self.planned.settings;
@@ -130,6 +139,8 @@ impl Plan {
             duration(run.duration.as_seconds()),
             duration(run.sample_interval().as_seconds())
         ));
+        let sets = self.parameter_sets();
+        text.push_str(&sets.map_or_else(String::new, |sets| sets.describe()));
         text
     }
 }

@@ -32,7 +32,7 @@ fn small(seed: u32) -> Scenario {
 /// The result of a plan, without what depends on the machine and the hour.
 fn predicted(plan: &Plan) -> RunResult {
     let started = Timestamp::UNIX_EPOCH;
-    let (mut result, _) = run(plan, started, StopRequest::new(), NoListener).expect("a result");
+    let (mut result, _) = run(plan, started, &StopRequest::new(), NoListener, 1).expect("a result");
     result.wall_seconds = None;
     result.host = measure::result::HostResult::default();
     result
@@ -115,8 +115,14 @@ fn a_read_cache_begins_with_what_writes_leave_in_it() {
 #[test]
 fn counters_of_the_array_are_those_of_the_measured_phase() {
     let plan = Plan::check(&small(1)).expect("a sound plan");
-    let (result, _) =
-        run(&plan, Timestamp::UNIX_EPOCH, StopRequest::new(), NoListener).expect("a result");
+    let (result, _) = run(
+        &plan,
+        Timestamp::UNIX_EPOCH,
+        &StopRequest::new(),
+        NoListener,
+        1,
+    )
+    .expect("a result");
     let counted_s = result.array.expect("the inside of the array").counted_s;
     let off_s = counted_s - result.duration_s;
     assert!(off_s.abs() < 0.02, "{counted_s} of {}", result.duration_s);
@@ -127,7 +133,7 @@ fn a_prediction_that_is_stopped_keeps_what_it_has() {
     let plan = Plan::check(&small(1)).expect("a sound plan");
     let stop = StopRequest::new();
     stop.stop();
-    let (result, _) = run(&plan, Timestamp::UNIX_EPOCH, stop, NoListener).expect("a result");
+    let (result, _) = run(&plan, Timestamp::UNIX_EPOCH, &stop, NoListener, 1).expect("a result");
     assert_eq!(result.verdict, measure::result::Verdict::Interrupted);
     assert!(result.array.is_some());
 }

@@ -2,6 +2,7 @@
 
 use super::arrivals::Discipline;
 use super::plan::Plan;
+use crate::error_bars::ParameterSets;
 use crate::scenario::Scenario;
 use measure::units;
 
@@ -54,5 +55,7 @@ pub fn describe(scenario: &Scenario, plan: &Plan) -> String {
         "Load: {load}, in samples of {} s of simulated time\n",
         plan.sample_interval_ns as f64 / 1e9
     ));
+    let sets = ParameterSets::of(scenario, &plan.description);
+    text.push_str(&sets.map_or_else(String::new, |sets| sets.describe()));
     text
 }

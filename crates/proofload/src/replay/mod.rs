@@ -22,12 +22,15 @@ mod responses;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
+use measure::result::RunResult;
 use trace::{TraceFormat, recognise};
 use workload::progress::StopRequest;
 
+use crate::error_bars::ParameterSets;
 use crate::files::Files;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
+use crate::workers;
 use execution::Error;
 use execution::Outcome;
 use execution::clock;
@@ -123,13 +126,31 @@ impl Prepared {
         let mut record = Record::new(&plan, base, recorder, responses);
         let reader = plan.reader()?;
         let ended = drive::drive(&plan, reader, &mut record, stop)?;
+        let sets = ParameterSets::of(&scenario, &plan.description);
+        let bars = |result: &mut RunResult, recorder: &mut Recorder| {
+            let one = |scenario: &Scenario| replayed(scenario, stop);
+            sets.map_or(Ok(()), |sets| {
+                sets.enter(result, workers::processors(), stop, recorder, one)
+            })
+        };
         Ok(Outcome {
-            result: record.finish(ended)?,
+            result: record.finish(ended, bars)?,
             directory: path,
             unwritten: None,
             storage: None,
         })
     }
+}
+
+/// Replays with one parameter set of a calibrated array: nobody watches, and nothing is written.
+fn replayed(scenario: &Scenario, stop: &StopRequest) -> Result<RunResult, Error> {
+    let plan = Plan::new(scenario)?;
+    let responses = Responses::begin(None, plan.survey.measured > 0)?;
+    let base = outcome::base(scenario, &plan, clock::timestamp());
+    let recorder = Recorder::new(ignore(), None, stop.clone()).sparing();
+    let mut record = Record::new(&plan, base, recorder, responses);
+    let ended = drive::drive(&plan, plan.reader()?, &mut record, stop)?;
+    record.finish(ended, |_, _| Ok(()))
 }
 
 impl Scenario {

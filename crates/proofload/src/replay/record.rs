@@ -208,8 +208,12 @@ impl Record {
         result
     }
 
-    /// Ends the record and gives the result, which is written.
-    pub fn finish(mut self, ended: Ended) -> Result<RunResult, Error> {
+    /// Ends the record and gives the result, which is written when `complete` has added what it has to.
+    pub fn finish(
+        mut self,
+        ended: Ended,
+        complete: impl FnOnce(&mut RunResult, &mut Recorder) -> Result<(), Error>,
+    ) -> Result<RunResult, Error> {
         self.responses.finish()?;
         for sample in self.collector.finish() {
             let wants_result = self.recorder.wants_result();
@@ -220,6 +224,7 @@ impl Record {
         if let Some(trace) = &mut result.trace {
             trace.demerits = self.comparison.demerits();
         }
+        complete(&mut result, &mut self.recorder)?;
         for line in outcome::final_lines(&result) {
             self.recorder.note(&line);
         }

@@ -182,7 +182,7 @@ impl Task {
     fn predict(
         &self,
         watch: Watch,
-        stop: StopRequest,
+        stop: &StopRequest,
         elsewhere: impl FnOnce() -> Result<bool, Error>,
     ) -> Result<(CaseResult, bool), Error> {
         if let Some(run) = self.kept() {
@@ -206,13 +206,13 @@ impl Task {
         &self,
         directory: &Path,
         watch: Box<dyn Observer>,
-        stop: StopRequest,
+        stop: &StopRequest,
     ) -> Result<(), Error> {
         let started = clock::timestamp();
         let output = Output::Directory(directory.to_owned());
         let directory = predict::open(&self.plan, &output, started)?;
         let recorder = Recorder::new(watch, directory, stop.clone());
-        let (mut result, recorder) = predict::run(&self.plan, started, stop, recorder)?;
+        let (mut result, recorder) = predict::run(&self.plan, started, stop, recorder, 1)?;
         recorder.finish(&mut result).1.complete()?;
         Ok(())
     }
@@ -241,7 +241,7 @@ pub fn predict_all(
             Some(slot) => helpers.compute(slot, &task.name(), &task.directory),
             None => Ok(false),
         };
-        let predicted = task.predict(watch, stop.clone(), elsewhere);
+        let predicted = task.predict(watch, stop, elsewhere);
         lock(&progress).end(number);
         predicted
     };

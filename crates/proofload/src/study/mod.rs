@@ -123,7 +123,7 @@ impl Prepared {
     ) -> Result<(), Error> {
         let task = self.tasks.iter().find(|task| task.name() == name);
         let task = task.ok_or_else(|| workers::unknown_item(name))?;
-        task.record(directory, ignore(), stop.clone())
+        task.record(directory, ignore(), stop)
     }
 
     /// As [`run`](Self::run), with other processes that predict cases too.

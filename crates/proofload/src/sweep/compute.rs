@@ -150,7 +150,7 @@ pub fn record(
     let started = clock::timestamp();
     let directory = predict::open(&point.plan, output, started)?;
     let recorder = Recorder::new(observer, directory, stop.clone()).sparing();
-    let (mut result, recorder) = predict::run(&point.plan, started, stop.clone(), recorder)?;
+    let (mut result, recorder) = predict::run(&point.plan, started, stop, recorder, 1)?;
     recorder.finish(&mut result).1.complete()?;
     Ok(result)
 }

@@ -43,7 +43,7 @@ fn figures(grid: &GridResult) -> Vec<Option<String>> {
 }
 
 /// The fields of a point that have columns, in the order of these.
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 21] = [
     "verdict",
     "verdict_reason",
     "directory",
@@ -53,6 +53,8 @@ const COLUMNS: [&str; 19] = [
     "target_iops",
     "database_read_ms",
     "database_read_half_width_ms",
+    "database_read_low_ms",
+    "database_read_high_ms",
     "database_read_p99_ms",
     "database_write_ms",
     "log_write_ms",

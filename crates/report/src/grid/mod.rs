@@ -10,7 +10,7 @@ use measure::grid::{GridAxis, GridPoint, GridResult};
 use measure::metric::Unit;
 use measure::result::Verdict;
 
-use crate::number::{ABSENT, figure, latency_beside};
+use crate::number::{ABSENT, figure, latency, latency_beside};
 use crate::table::{Cell, Column, Detail, Table};
 use crate::tone::Tone;
 
@@ -69,7 +69,10 @@ fn row(grid: &GridResult, point: &GridPoint, detail: Detail) -> Vec<Cell> {
     let rate = with_half_width(point.achieved_iops, half_iops, |value, _| figure(value));
     cells.push(Cell::of(point.achieved_iops, Unit::Iops).written(rate));
     let half_ms = half(point.database_read_half_width_ms);
-    let read = with_half_width(point.database_read_ms, half_ms, latency_beside);
+    let mut read = with_half_width(point.database_read_ms, half_ms, latency_beside);
+    if let (Some(low), Some(high)) = (point.database_read_low_ms, point.database_read_high_ms) {
+        read.push_str(&format!(" ({} to {})", latency(low), latency(high)));
+    }
     let read = Cell::of(point.database_read_ms, Unit::Milliseconds).written(read);
     cells.push(read.notable_when(read_over));
     cells.push(Cell::of(point.database_read_p99_ms, Unit::Milliseconds));

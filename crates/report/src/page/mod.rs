@@ -49,6 +49,7 @@ pub fn html(run: &Run) -> String {
         (sections::troubles(result))
         (sections::ranks(result))
         (tables::checks(result))
+        (sections::error_bars(result))
         @if !advice.is_empty() {
             h2 id="findings" { "Findings" }
             ol.advice {

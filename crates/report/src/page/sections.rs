@@ -12,9 +12,9 @@ use super::tables;
 use crate::number::{bytes, count, duration, figure, percent};
 use crate::settings::setting_text;
 use crate::table::{
-    Detail, Table, counters_table, databases_table, devices_table, error_counts_table,
-    health_table, kernel_messages_table, operations_table, phases_table, ranks_table,
-    traffic_table, verification_table,
+    Detail, Table, counters_table, databases_table, devices_table, error_bars_sentence,
+    error_bars_table, error_counts_table, health_table, kernel_messages_table, operations_table,
+    phases_table, ranks_table, traffic_table, verification_table,
 };
 use crate::words::{io_driver, was_measured};
 
@@ -32,6 +32,18 @@ pub(super) fn troubles(result: &RunResult) -> Markup {
         }
         (sentences("Warnings", &result.warnings))
         (sentences("Notes", &result.notes))
+    }
+}
+
+/// The error bars of a prediction on a calibrated array.
+pub(super) fn error_bars(result: &RunResult) -> Markup {
+    let table = error_bars_table(result);
+    html! {
+        @if !table.is_empty() {
+            h2 id="error-bars" { "Error bars of the calibration" }
+            (tables::table(&table))
+            p.quiet { (error_bars_sentence(result)) }
+        }
     }
 }
 

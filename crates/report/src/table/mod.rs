@@ -4,6 +4,7 @@ mod array;
 mod checks;
 mod databases;
 mod device_messages;
+mod error_bars;
 mod events;
 mod host;
 mod integrity;
@@ -22,6 +23,7 @@ pub use checks::{
 pub(crate) use checks::{MIX, limit_text, measured_text, measured_value};
 pub use databases::{Detail, databases_table};
 pub use device_messages::{health_table, kernel_messages_table};
+pub use error_bars::{error_bars_sentence, error_bars_table};
 pub use events::events_table;
 pub use host::{counters_table, devices_table};
 pub use integrity::{error_counts_table, verification_table};

@@ -21,9 +21,9 @@ use crate::grid;
 use crate::number::{bytes, count, counted, duration, figure, in_column, limit, percent, quantity};
 use crate::run::Run;
 use crate::table::{
-    Detail, Table, checks_table, databases_table, demerit_table, error_counts_table,
-    grouped_checks_table, health_table, ranks_table, replay_sentence, short_steps_table,
-    verification_table,
+    Detail, Table, checks_table, databases_table, demerit_table, error_bars_sentence,
+    error_bars_table, error_counts_table, grouped_checks_table, health_table, ranks_table,
+    replay_sentence, short_steps_table, verification_table,
 };
 use crate::tone::Tone;
 use crate::words::{headline, io_driver, place_noun, target_text, was_measured, workload_name};
@@ -59,6 +59,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
         text.head("Service levels");
         text.table(&table(&result.checks));
     }
+    error_bars(&mut text, result);
     ranks(&mut text, result);
     databases(&mut text, result);
     load_search(&mut text, result);
@@ -85,6 +86,16 @@ pub fn terminal(run: &Run, style: &Style) -> String {
         }
     }
     text.finish()
+}
+
+/// The error bars of a prediction on a calibrated array.
+fn error_bars(text: &mut Text, result: &RunResult) {
+    let table = error_bars_table(result);
+    if !table.is_empty() {
+        text.head("Error bars of the calibration");
+        text.table(&table);
+        text.line(&error_bars_sentence(result));
+    }
 }
 
 /// The first errors one by one, and all of them by class.

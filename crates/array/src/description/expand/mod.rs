@@ -3,6 +3,7 @@
 //! Each piece of the settings remembers the key it came from, so that a rule of the settings that
 //! is broken can be shown at the line an engineer wrote.
 
+mod calibration;
 mod check;
 mod events;
 mod groups;
@@ -74,6 +75,7 @@ pub(super) fn expand(
 ) -> Result<PlannedArray, Vec<Diagnostic>> {
     let mut expansion = Expansion::new(document);
     expansion.check_counts();
+    expansion.check_calibration();
     if !expansion.diagnostics.is_empty() {
         return Err(expansion.diagnostics);
     }

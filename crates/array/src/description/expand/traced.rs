@@ -70,6 +70,7 @@ pub(crate) fn expand_for_trace(
     let mut expansion = Expansion::new(document);
     expansion.ssd_history = history;
     expansion.check_counts();
+    expansion.check_calibration();
     if expansion.diagnostics.is_empty() {
         expansion.add_pools();
         expansion.add_groups();
