@@ -190,17 +190,13 @@ impl Open {
     }
 
     fn keep_status(&mut self, event: Event<'_>) {
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        status.take_in(event);
         if let (Event::Directory(directory), true) = (event, self.keeps_status) {
             // Nobody can look at a run whose directory takes no more files; it goes on all the same.
-            self.status_file = StatusFile::create(directory).ok();
-        }
-        let status = {
-            let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
-            status.take_in(event);
-            self.status_file.as_ref().map(|file| (file, status.clone()))
-        };
-        if let Some((file, status)) = status {
-            file.put(status);
+            self.status_file = StatusFile::create(directory, status.clone()).ok();
+        } else if let Some(file) = &self.status_file {
+            file.put(status.clone());
         }
     }
 }

@@ -42,11 +42,11 @@ struct Next {
 }
 
 impl StatusFile {
-    /// Makes the file in a run directory.
+    /// Makes the file in a run directory, with a first state.
     ///
     /// # Errors
-    /// It cannot be made or locked.
-    pub fn create(directory: &Path) -> io::Result<Self> {
+    /// It cannot be made, locked or written.
+    pub fn create(directory: &Path, first: RunStatus) -> io::Result<Self> {
         let path = directory.join(STATUS_FILE);
         let file = File::options()
             .read(true)
@@ -56,15 +56,15 @@ impl StatusFile {
             .open(&path)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         file.set_len(0)?;
+        write(&file, first, 1)?;
         let shared = Arc::new(Shared::default());
         let of_writer = Arc::clone(&shared);
         let writer = move || {
-            let mut number = 0;
-            while let Some(mut status) = of_writer.wait() {
+            let mut number = 1;
+            while let Some(status) = of_writer.wait() {
                 number += 1;
-                (status.begin, status.end) = (number, number);
                 // A state that cannot be written is followed by another one.
-                let _ = write(&file, &status);
+                let _ = write(&file, status, number);
             }
         };
         let thread = thread::Builder::new().name("status".to_owned());
@@ -114,8 +114,10 @@ impl Shared {
     }
 }
 
-fn write(file: &File, status: &RunStatus) -> io::Result<()> {
-    let mut text = serde_json::to_vec(status)?;
+/// Writes the state with this number.
+fn write(file: &File, mut status: RunStatus, number: u64) -> io::Result<()> {
+    (status.begin, status.end) = (number, number);
+    let mut text = serde_json::to_vec(&status)?;
     text.push(b'\n');
     let before = usize::try_from(file.metadata()?.len()).unwrap_or(0);
     let length = text.len().next_multiple_of(UNIT).max(before);
@@ -189,8 +191,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         assert!(matches!(read(path).unwrap(), Found::Nothing));
-        let file = StatusFile::create(path).unwrap();
         let mut status = RunStatus::new("1", "mail", "/t");
+        let file = StatusFile::create(path, status.clone()).unwrap();
+        // Whoever kills the run now leaves a state.
+        assert!(matches!(read(path).unwrap(), Found::Running(_)));
         for number in 0..50 {
             status.done_bytes = number;
             status.notes = vec!["x".repeat(5_000 - 100 * number as usize)];
@@ -201,7 +205,8 @@ mod tests {
             |found| matches!(found, Found::Running(status) if status.done_bytes == 49),
         );
         assert!(matches!(found, Found::Running(status) if status.workload == "mail"));
-        assert!(StatusFile::create(path).is_err(), "one process keeps it");
+        let other = StatusFile::create(path, status);
+        assert!(other.is_err(), "one process keeps it");
         drop(file);
         assert!(matches!(read(path).unwrap(), Found::Nothing));
     }
@@ -211,12 +216,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = File::create(directory.path().join(STATUS_FILE)).unwrap();
         let mut status = RunStatus::new("1", "mail", "/t");
-        write(&file, &status).unwrap();
+        write(&file, status.clone(), 1).unwrap();
         let found = read(directory.path()).unwrap();
         assert!(matches!(found, Found::Killed(_)), "{found:?}");
         // Half a state is none.
         (status.begin, status.end) = (7, 8);
-        write(&file, &status).unwrap();
+        std::fs::write(
+            directory.path().join(STATUS_FILE),
+            serde_json::to_vec(&status).unwrap(),
+        )
+        .unwrap();
         assert!(matches!(read(directory.path()).unwrap(), Found::Nothing));
     }
 }
