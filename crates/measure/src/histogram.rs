@@ -152,6 +152,12 @@ impl LatencyHistogram {
         values.value_at_quantile(fraction).min(self.longest_ns)
     }
 
+    /// How many latencies are longer than this, true to three digits.
+    pub fn count_above(&self, latency_ns: u64) -> u64 {
+        let values = self.values();
+        values.len() - values.count_between(0, latency_ns.min(LONGEST_NS))
+    }
+
     /// [`Self::quantile_ns`] in milliseconds; 0 when empty.
     pub fn quantile_ms(&self, fraction: f64) -> f64 {
         self.quantile_ns(fraction) as f64 / NS_PER_MS

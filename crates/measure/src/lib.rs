@@ -7,7 +7,7 @@
 //!   [`sample::Collector`] joins them into samples and totals.
 //! - [`histogram`] counts latencies, and writes `histograms.hlog`.
 //! - [`host`] reads the counters of the machine.
-//! - [`confidence`] says how far an average can be trusted, [`steady`] whether the run was steady.
+//! - [`confidence`] says how far an average can be trusted, [`precision`] the same while it is measured, [`steady`] whether the run was steady.
 //! - [`service_level`] holds the limits, judges the totals, and gives the verdict.
 //! - [`attribution`] asks whether it was the storage that decided, and not the host or a cache;
 //!   [`headline`] gives the answer as one sentence.
@@ -26,6 +26,7 @@ pub mod headline;
 pub mod histogram;
 pub mod host;
 pub mod metric;
+pub mod precision;
 pub mod ranks;
 pub mod recompute;
 pub mod result;

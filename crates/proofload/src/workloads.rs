@@ -162,6 +162,12 @@ pub fn resolve(scenario: &Scenario, purpose: Purpose) -> Result<Box<dyn Profile>
     }
     let mut profile = registry.read(&sources)?;
     profile.apply(&load)?;
+    if !is_predicted && profile.run().until_percent.is_some() {
+        return Err(Error::usage(
+            "run.until_percent ends predictions; a run on real storage lasts as long as it is asked to.",
+            "Remove it from the profile, or say how long to measure with --duration.",
+        ));
+    }
     Ok(profile)
 }
 

@@ -66,6 +66,12 @@ fn replay(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, C
             "Replay it once on each array.",
         ));
     }
+    if options.until.is_some() {
+        return Err(CommandError::usage(
+            "--until ends a workload early, and a block trace is replayed to its end.",
+            "Leave it out, or replay a shorter part with --duration.",
+        ));
+    }
     let prepared = replay::Prepared::new(scenario)?;
     let path = options.responses.as_deref();
     let OutputOptions { json, quiet, .. } = options.output;

@@ -22,6 +22,8 @@ use super::watch::EventOptions;
   What if: two SSDs, or four, under 8, 16, 24 threads:
     proofload predict exchange-2013 --array msa2050-tier --sweep array.pool.ssd_count=2,4 \\
         --sweep threads=8..24:8
+  The same until mean and p99 latency are known to 1 %:
+    proofload predict exchange-2013 --array msa2050-tier --until 1%
   How much does it carry? How much flash does this load need?
     proofload predict exchange-2013 --array msa2050 --find max-iops
     proofload predict exchange-2013 --array msa2050-tier --rate 3000 --find min-flash
@@ -52,6 +54,12 @@ pub struct PredictOptions {
     /// always does.
     #[arg(long, help_heading = "Load")]
     pub settled: bool,
+
+    /// End the measured phase when mean and p99 of database read and log write latencies are known to this
+    /// precision, such as 1%: the half-width of their 95 % confidence intervals, over at least 20
+    /// samples. It lasts no longer than --duration.
+    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Load")]
+    pub until: Option<f64>,
 
     /// Predict every combination of these values: a list or a range FROM..UNTIL:STEP for a setting
     /// as in --set, or for threads, rate, databases, mailboxes, target-size, duration, seed, array;
@@ -85,17 +93,27 @@ pub struct PredictOptions {
     pub output: OutputOptions,
 }
 
+/// A share in percent, with or without its sign.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
+    let number = number.filter(|percent| (0.1..=50.0).contains(percent));
+    number.ok_or_else(|| "a share from 0.1% to 50% is meant".to_owned())
+}
+
 impl PredictOptions {
     /// The workload, or the trace, on the array.
     ///
     /// # Errors
     /// A `--set` without a value, an `--event` that is none.
     pub fn scenario(&self) -> Result<Scenario, Error> {
-        let scenario = Scenario {
+        let mut scenario = Scenario {
             array: self.array.clone(),
             settled: self.settled,
             ..self.load.scenario(&self.workload, &self.output)?
         };
+        if let Some(percent) = self.until {
+            scenario = scenario.with("run.until_percent", percent);
+        }
         let mut events = self.event.iter();
         events.try_fold(scenario, |scenario, line| scenario.with_event(line))
     }

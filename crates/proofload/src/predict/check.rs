@@ -65,6 +65,12 @@ impl Plan {
         let description = arrays::load(scenario)?;
         let planned = description.plan(&demands(&*profile))?;
         description.check_events_until(&planned, profile.run().duration.as_ns())?;
+        if profile.run().until_percent.is_some() && !planned.events.is_empty() {
+            return Err(Error::usage(
+                "Events are planned, and the measured phase may end before them (run.until_percent, --until).",
+                "Omit --until, or the events.",
+            ));
+        }
         Ok(Self {
             scenario: scenario.clone(),
             workload: workloads::short_name(scenario.registry, &scenario.workload),

@@ -134,8 +134,12 @@ impl Plan {
         }
         let run = self.profile.run();
         let load = self.profile.describe_load();
+        let until = run.until_percent.map_or_else(String::new, |percent| {
+            format!("until mean and p99 of the latencies are known to {percent} %, ")
+        });
+        let at_most = if until.is_empty() { "" } else { " at most" };
         text.push_str(&format!(
-            "Load: {load}, measured for {} of simulated time in samples of {}\n",
+            "Load: {load}, measured {until}for {}{at_most} of simulated time in samples of {}\n",
             duration(run.duration.as_seconds()),
             duration(run.sample_interval().as_seconds())
         ));

@@ -4,6 +4,7 @@
 //! milliseconds with the time; it takes in the messages of the shards, gives orders, and notifies the
 //! listener. So the same code conducts threads on the wall clock and tasks on the virtual one.
 
+mod ends;
 mod errors;
 mod hung;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use super::steady_load::SteadyLoad;
 use super::ticks::{Tick, TickJoiner};
 use crate::profile::TimeSpan;
 use crate::progress::{Phase, StopRequest};
+use ends::Known;
 use errors::ErrorNotes;
 use hung::Hung;
 use measure::host::HostMonitor;
@@ -72,6 +74,8 @@ pub struct RunController {
     doing: Option<(String, u64)>,
     cache_fill: Vec<f64>,
     steady_load: SteadyLoad,
+    /// What is known of the latencies, where the measured phase ends when that is enough.
+    known: Option<Known>,
     /// When the caches were as full as the warm-up wants them.
     filled_ns: Option<u64>,
     shed: Vec<u64>,
@@ -127,6 +131,7 @@ impl RunController {
             doing: None,
             cache_fill: vec![0.0; shards],
             steady_load: SteadyLoad::new(&plan.run),
+            known: plan.run.until_percent.map(Known::new),
             filled_ns: None,
             shed: vec![0; shards],
             service: Service::default(),
@@ -312,7 +317,10 @@ impl RunController {
         let is_over = match self.stage {
             Stage::WarmUp => self.is_warm,
             Stage::Tune => self.is_tuned,
-            Stage::Measure => elapsed.0 >= plan.measured_length().0 + self.measuring_late_ns,
+            Stage::Measure => {
+                elapsed.0 >= plan.measured_length().0 + self.measuring_late_ns
+                    || self.knows_enough(elapsed, listener)
+            }
             Stage::End => false,
             Stage::Restore
             | Stage::Build
@@ -353,40 +361,6 @@ impl RunController {
             next = self.next_stages.pop_front();
         }
         self.enter(next.unwrap_or(Stage::End), now_ns, listener);
-    }
-
-    fn is_warm(&mut self, now_ns: u64, listener: &mut dyn RunListener) -> bool {
-        let elapsed = TimeSpan(now_ns - self.stage_begun_ns);
-        let plan = Arc::clone(&self.plan);
-        let (warm_up, wanted_percent) = (plan.warm_up, plan.run.warm_up.cache_fill_percent);
-        let fill = self.least_fill();
-        if fill >= wanted_percent / 100.0 {
-            let filled_ns = *self.filled_ns.get_or_insert(now_ns);
-            if elapsed < warm_up.shortest {
-                return false;
-            }
-            if !warm_up.until_steady || self.steady_load.is_steady() {
-                return true;
-            }
-            let waited = TimeSpan(now_ns - filled_ns);
-            if elapsed < warm_up.longest && waited < plan.run.duration {
-                return false;
-            }
-            listener.note("The load was not steady yet at the end of the warm-up.");
-            return true;
-        }
-        if elapsed < warm_up.longest {
-            return false;
-        }
-        let text = format!(
-            "The caches were {:.0} % full at the end of the longest warm-up, target {:.0} %. \
-             The read rate may fall as they fill.",
-            fill * 100.0,
-            wanted_percent
-        );
-        listener.note(&text);
-        self.account.warn(text);
-        true
     }
 
     fn enter(&mut self, stage: Stage, now_ns: u64, listener: &mut dyn RunListener) {

@@ -77,6 +77,7 @@ impl RunController {
 
     pub(super) fn report_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
         self.account.note_sample(sample);
+        self.count_known(sample);
         let target = self.load_control.rate_to_reach(&self.plan);
         self.account
             .judge(&self.plan, self.collector.totals(), target);
