@@ -18,7 +18,7 @@ use crate::setting::Setting;
 use crate::workers;
 
 /// Between two reports of how far they are.
-const REPORT_INTERVAL: Duration = Duration::from_secs(2);
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The predictions that a calibration asks for.
 pub struct ParameterSets {
@@ -36,7 +36,10 @@ impl ParameterSets {
         let calibration = description.calibration()?;
         let scenarios = description.parameter_sets().map(|set| {
             let set = set.into_iter();
-            let set = set.map(|(path, value)| Setting::at(format!("array.{path}"), value));
+            let set = set.map(|(path, value)| {
+                let literal = config::Value::Number(value).literal();
+                Setting::at(format!("array.{path}"), literal.as_str())
+            });
             Scenario {
                 settings: set.chain(scenario.settings.iter().cloned()).collect(),
                 ..scenario.clone()
@@ -103,7 +106,10 @@ impl ParameterSets {
             if done > 0 && done < of && spent >= reported + REPORT_INTERVAL {
                 reported = spent;
                 let left_s = spent.as_secs_f64() / done as f64 * (of - done) as f64;
-                listener.doing(&format!("{done} of {of}, about {} left", duration(left_s)));
+                listener.doing(&format!(
+                    "{done} of {of}, about {} left",
+                    duration(left_s.ceil())
+                ));
             }
         };
         let ended = workers::compute(jobs, of, stop, work, report)?;

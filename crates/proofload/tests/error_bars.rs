@@ -16,8 +16,11 @@ const DISK: &str = "ssd-sata-mlc-256gb";
 fn array(page_read_us: &[f64], more: &str) -> String {
     let disk = bundled_disk(DISK).unwrap();
     let mut sources = one_disk_of_file("probe", disk.toml);
-    let sets: Vec<String> = page_read_us.iter().map(|one| format!("[{one}]")).collect();
-    let parameters = "calibration.parameters=['disks.probe.solid_state.page_read_us']";
+    let sets: Vec<String> = page_read_us
+        .iter()
+        .map(|one| format!("[{one}, 16384]"))
+        .collect();
+    let parameters = "calibration.parameters=['disks.probe.solid_state.page_read_us', 'disks.probe.solid_state.stripe_bytes']";
     let sets = format!("calibration.sets=[{}]", sets.join(", "));
     let best = "disks.probe.solid_state.page_read_us=80";
     for assignment in [best, parameters, sets.as_str()]

@@ -191,6 +191,13 @@ impl RunResult {
     }
 }
 
+/// Between which values 90 % of all lie, each of which is changed by every ratio; `None` without values.
+#[must_use]
+pub fn error_bar(values: impl Iterator<Item = f64>, ratios: &[f64]) -> Option<(f64, f64)> {
+    let range = Range::of(values, ratios)?;
+    Some((range.low(), range.high()))
+}
+
 /// Values in ascending order, at least one.
 struct Range {
     values: Vec<f64>,

@@ -33,7 +33,7 @@ mod witness;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
 pub use building::{GoneOnDatabase, RestoreResult, RestoredDatabase, ResumedBuild};
-pub use calibration::{CalibrationResult, FigureBar, HeldOut, LevelBar};
+pub use calibration::{CalibrationResult, FigureBar, HeldOut, LevelBar, error_bar};
 pub use cause::{Cause, CauseId};
 pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};

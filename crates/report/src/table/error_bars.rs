@@ -3,7 +3,7 @@
 use measure::metric::{IoMetric, Stream, Unit};
 use measure::result::{CalibrationResult, FigureBar, RunResult};
 
-use super::{Cell, Column, Table, limit_text};
+use super::{Cell, Column, Table};
 use crate::number::{count, percent, quantity};
 
 /// The error bars: the levels first, then figures of all databases together; empty for an array that was not
@@ -13,10 +13,9 @@ pub fn error_bars_table(result: &RunResult) -> Table {
     let mut table = Table::new(vec![
         Column::text("figure"),
         Column::text("where"),
-        Column::number("best", "parameter set"),
-        Column::number("90 % of values", "from"),
-        Column::number("90 % of values", "to"),
-        Column::number("limit", ""),
+        Column::number("best", "set"),
+        Column::number("90 %", "from"),
+        Column::number("90 %", "to"),
         Column::number("limit met", "% of values"),
     ]);
     let Some(calibration) = &result.calibration else {
@@ -33,7 +32,6 @@ pub fn error_bars_table(result: &RunResult) -> Table {
             check.value.map_or_else(|| Cell::new(""), shown),
             shown(bar.low),
             shown(bar.high),
-            Cell::new(limit_text(check)),
             Cell::new(percent(bar.met_fraction)).notable_when(bar.leaves_open(check)),
         ]);
     }
@@ -46,7 +44,6 @@ pub fn error_bars_table(result: &RunResult) -> Table {
             shown(bar.value),
             shown(bar.low),
             shown(bar.high),
-            Cell::new(""),
             Cell::new(""),
         ]);
     }
