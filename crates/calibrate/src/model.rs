@@ -4,15 +4,11 @@ use array::description::{Description, TracedVolume};
 use array::{Array, ArrayError, FirstWrite, HostCompletion, HostError, HostOperation, HostRequest};
 use array::{SECTOR_BYTES, VolumeId};
 use config::ConfigError;
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use thiserror::Error;
 
 use crate::figures::Figures;
-use crate::probe::{Job, Probe};
-
-/// Share of the time at the beginning that is left out.
-const WARM_UP_SHARE: f64 = 0.05;
+use crate::probe::Probe;
+use crate::requests::{Requests, counted_from_ns};
 
 /// How a probe runs on a modelled array.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,8 +89,7 @@ pub fn run(
             span_bytes: probe.span_bytes,
             source,
         })?;
-    let jobs = probe.jobs.iter().enumerate();
-    let jobs = jobs.map(|(number, job)| Running::new(job, number, probe.span_bytes, options));
+    let jobs = (0..probe.jobs.len()).map(|number| Running::new(probe, number, options));
     let run = Run {
         probe,
         array,
@@ -139,56 +134,19 @@ struct Response {
     bytes: u64,
 }
 
-struct Running<'a> {
-    job: &'a Job,
-    random: Xoshiro256PlusPlus,
-    span_bytes: u64,
-    /// Where a sequential job goes on.
-    next_byte: u64,
-    /// Bytes asked for so far: what the limit counts.
-    asked_bytes: u64,
+struct Running {
+    requests: Requests,
     enough_requests: usize,
     responses: Vec<Response>,
 }
 
-impl<'a> Running<'a> {
-    fn new(job: &'a Job, number: usize, span_bytes: u64, options: ModelOptions) -> Self {
-        let seed = options.seed ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+impl Running {
+    fn new(probe: &Probe, number: usize, options: ModelOptions) -> Self {
         Self {
-            job,
-            random: Xoshiro256PlusPlus::seed_from_u64(seed),
-            span_bytes,
-            next_byte: 0,
-            asked_bytes: 0,
-            enough_requests: job.enough_requests(options.enough_requests),
+            requests: Requests::new(probe, number, options.seed),
+            enough_requests: probe.jobs[number].enough_requests(options.enough_requests),
             responses: Vec::new(),
         }
-    }
-
-    /// The next request: its first byte and its size.
-    fn next_request(&mut self) -> (u64, u64) {
-        let (least, most) = (*self.job.sizes.start(), *self.job.sizes.end());
-        let bytes = least * self.random.random_range(1..=most / least);
-        let first = match self.job.access.is_random() {
-            true => {
-                least
-                    * self
-                        .random
-                        .random_range(0..=(self.span_bytes - bytes) / least)
-            }
-            false if self.next_byte + bytes > self.span_bytes => 0,
-            false => self.next_byte,
-        };
-        self.next_byte = first + bytes;
-        self.asked_bytes += bytes;
-        (first, bytes)
-    }
-
-    /// When the limit lets the next request go.
-    fn allowed_ns(&self) -> u64 {
-        self.job
-            .limit_bytes_per_s
-            .map_or(0, |limit| (self.asked_bytes as f64 / limit * 1e9) as u64)
     }
 
     fn has_enough(&self) -> bool {
@@ -196,7 +154,7 @@ impl<'a> Running<'a> {
     }
 
     fn figures(&self, end_ns: u64) -> Option<Figures> {
-        let begin_ns = (end_ns as f64 * WARM_UP_SHARE) as u64;
+        let begin_ns = counted_from_ns(end_ns);
         let counted = self.responses.iter().filter(|one| one.end_ns > begin_ns);
         let bytes = counted.clone().map(|one| one.bytes).sum();
         let mut responses_us: Vec<f64> = counted.map(|one| one.time_us).collect();
@@ -209,7 +167,7 @@ struct Run<'a> {
     probe: &'a Probe,
     array: Array<()>,
     volume: VolumeId,
-    jobs: Vec<Running<'a>>,
+    jobs: Vec<Running>,
     /// Requests that the limit of their job holds back: when they may go, and the job.
     waiting: Vec<(u64, usize)>,
     /// By the tags of the requests.
@@ -220,7 +178,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn finish(mut self) -> Result<Vec<Figures>, ModelError> {
         for job in 0..self.jobs.len() {
-            for _ in 0..self.jobs[job].job.outstanding {
+            for _ in 0..self.probe.jobs[job].outstanding {
                 self.next(0, job);
             }
         }
@@ -268,7 +226,7 @@ impl Run<'_> {
 
     /// Sends the next request of a job, or lets it wait until its limit allows it.
     fn next(&mut self, now_ns: u64, job: usize) {
-        let allowed_ns = self.jobs[job].allowed_ns();
+        let allowed_ns = self.jobs[job].requests.allowed_ns();
         match allowed_ns > now_ns {
             true => self.waiting.push((allowed_ns, job)),
             false => self.submit(now_ns, job),
@@ -276,14 +234,14 @@ impl Run<'_> {
     }
 
     fn submit(&mut self, now_ns: u64, job: usize) {
-        let (first_byte, bytes) = self.jobs[job].next_request();
+        let (first_byte, bytes) = self.jobs[job].requests.next_request();
         let tag = self.free_tags.pop().unwrap_or(self.outstanding.len());
         let entry = Outstanding { job, bytes };
         match self.outstanding.get_mut(tag) {
             Some(place) => *place = entry,
             None => self.outstanding.push(entry),
         }
-        let operation = match self.jobs[job].job.access.is_write() {
+        let operation = match self.probe.jobs[job].access.is_write() {
             true => HostOperation::Write,
             false => HostOperation::Read,
         };

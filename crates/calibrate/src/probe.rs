@@ -29,6 +29,17 @@ impl Access {
     pub fn is_write(self) -> bool {
         matches!(self, Self::RandomWrite | Self::SequentialWrite)
     }
+
+    /// What fio calls it: the value of `rw`.
+    #[must_use]
+    pub fn fio_word(self) -> &'static str {
+        match self {
+            Self::SequentialRead => "read",
+            Self::SequentialWrite => "write",
+            Self::RandomRead => "randread",
+            Self::RandomWrite => "randwrite",
+        }
+    }
 }
 
 /// One of the loads of a probe that run at the same time. Every request follows the end of another one.
