@@ -20,6 +20,9 @@ use std::rc::Rc;
 /// bytes. It suits O_DIRECT on every common device and is the segment size of the log.
 pub const BLOCK_BYTES: usize = 4096;
 
+/// The smallest unit that a block device addresses, in bytes.
+pub const SECTOR_BYTES: usize = 512;
+
 /// Whether all bytes are zero.
 #[must_use]
 pub fn is_zero(bytes: &[u8]) -> bool {
@@ -56,6 +59,22 @@ impl Buffer {
             length_bytes > 0 && length_bytes.is_multiple_of(BLOCK_BYTES),
             "a buffer is whole blocks, not {length_bytes} bytes"
         );
+        Self::on_heap(length_bytes)
+    }
+
+    /// A zeroed buffer of `length_bytes`, a positive multiple of [`SECTOR_BYTES`], on the heap; for requests
+    /// of less than a block ([`crate::HostFile::read_sectors`]).
+    #[cfg(feature = "host")]
+    #[must_use]
+    pub fn of_sectors(length_bytes: usize) -> Self {
+        assert!(
+            length_bytes > 0 && length_bytes.is_multiple_of(SECTOR_BYTES),
+            "a buffer is whole sectors, not {length_bytes} bytes"
+        );
+        Self::on_heap(length_bytes)
+    }
+
+    fn on_heap(length_bytes: usize) -> Self {
         let layout = heap_layout(length_bytes);
         // SAFETY: the layout's size is not zero.
         let memory = unsafe { alloc_zeroed(layout) };
@@ -86,7 +105,7 @@ impl Buffer {
             Allocation::Slot { arena, .. } => ArenaMemory::take(arena),
             Allocation::Heap => None,
         }
-        .unwrap_or_else(|| Self::zeroed(self.length));
+        .unwrap_or_else(|| Self::on_heap(self.length));
         copy.copy_from_slice(self);
         copy
     }

@@ -234,14 +234,10 @@ fn probe_direct_io(directory: &OwnedFd, path: &Path) -> Result<(), OpenError> {
 
 /// Fails if a file or device wants its requests aligned to more than a block.
 pub(super) fn require_units(file: impl AsFd, path: &Path) -> Result<(), OpenError> {
-    let wanted = StatxFlags::DIOALIGN;
-    let Ok(status) = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, wanted) else {
-        return Ok(()); // Unknown to the kernel; the first requests show it.
-    };
-    if status.stx_mask & wanted.bits() == 0 {
+    // Where the kernel does not know it the first requests show it.
+    let Some(unit_bytes) = direct_unit_bytes(file) else {
         return Ok(());
-    }
-    let unit_bytes = status.stx_dio_mem_align.max(status.stx_dio_offset_align);
+    };
     if unit_bytes == 0 {
         return Err(OpenError::NoDirectIo(path.to_owned()));
     }
@@ -252,6 +248,15 @@ pub(super) fn require_units(file: impl AsFd, path: &Path) -> Result<(), OpenErro
         });
     }
     Ok(())
+}
+
+/// What direct requests to a file or device must be aligned to, in bytes; 0 where there are none, and `None`
+/// where the kernel does not say (before Linux 6.1, and some file systems).
+pub fn direct_unit_bytes(file: impl AsFd) -> Option<u32> {
+    let wanted = StatxFlags::DIOALIGN;
+    let status = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, wanted).ok()?;
+    let is_known = status.stx_mask & wanted.bits() != 0;
+    is_known.then_some(status.stx_dio_mem_align.max(status.stx_dio_offset_align))
 }
 
 fn c_name(name: &str) -> Result<CString, IoFailure> {

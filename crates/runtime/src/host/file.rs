@@ -1,7 +1,7 @@
 //! A real file or block device, read and written past the page cache.
 
 use super::error::failure_of;
-use crate::buffer::{BLOCK_BYTES, Buffer, SharedBuffer};
+use crate::buffer::{BLOCK_BYTES, Buffer, SECTOR_BYTES, SharedBuffer};
 use crate::file::{File, IoError, IoFailure, IoOperation, Persistence};
 use crate::wall_clock::{Descriptor, InFlight, Memory, Operation, Vectors};
 use rustix::io::Errno;
@@ -35,6 +35,34 @@ impl HostFile {
     #[must_use]
     pub fn is_device(&self) -> bool {
         self.device_bytes.is_some()
+    }
+
+    /// As [`File::read`], at a multiple of [`SECTOR_BYTES`] into a buffer of [`Buffer::of_sectors`]; for
+    /// storage that takes direct requests so small ([`super::direct_unit_bytes`]).
+    ///
+    /// # Panics
+    /// If `offset_bytes` is no multiple of [`SECTOR_BYTES`].
+    pub async fn read_sectors(
+        &self,
+        offset_bytes: u64,
+        buffer: Buffer,
+    ) -> (Buffer, Result<(), IoError>) {
+        assert!(
+            offset_bytes.is_multiple_of(SECTOR_BYTES as u64),
+            "offsets are whole sectors, not {offset_bytes} bytes"
+        );
+        self.read_buffer(offset_bytes, buffer).await
+    }
+
+    async fn read_buffer(
+        &self,
+        offset_bytes: u64,
+        buffer: Buffer,
+    ) -> (Buffer, Result<(), IoError>) {
+        match self.read_memory(offset_bytes, Memory::Read(buffer)).await {
+            (Memory::Read(buffer), result) => (buffer, result),
+            _ => unreachable!("a request gives back what it was given"),
+        }
     }
 
     /// Moves all bytes of `memory`, in one request if the kernel does not split it.
@@ -78,7 +106,6 @@ impl HostFile {
         offset_bytes: u64,
         memory: Memory,
     ) -> (Memory, Result<(), IoError>) {
-        require_blocks(offset_bytes);
         let length_bytes = memory.length_bytes() as u64;
         let operation = Operation::Read { offset_bytes };
         let (memory, result) = self.transfer(operation, memory).await;
@@ -155,10 +182,8 @@ fn require_blocks(offset_bytes: u64) {
 
 impl File for HostFile {
     async fn read(&self, offset_bytes: u64, buffer: Buffer) -> (Buffer, Result<(), IoError>) {
-        match self.read_memory(offset_bytes, Memory::Read(buffer)).await {
-            (Memory::Read(buffer), result) => (buffer, result),
-            _ => unreachable!("a request gives back what it was given"),
-        }
+        require_blocks(offset_bytes);
+        self.read_buffer(offset_bytes, buffer).await
     }
 
     async fn read_vectored(
@@ -166,6 +191,7 @@ impl File for HostFile {
         offset_bytes: u64,
         buffers: Vec<Buffer>,
     ) -> (Vec<Buffer>, Result<(), IoError>) {
+        require_blocks(offset_bytes);
         let memory = Memory::ReadMany(buffers, Vectors::default());
         match self.read_memory(offset_bytes, memory).await {
             (Memory::ReadMany(buffers, _), result) => (buffers, result),
