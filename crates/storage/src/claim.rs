@@ -17,6 +17,7 @@ use runtime::host::{CreatedFiles, DirectoryHandle, FileIdentity, FileLock, LockE
 use workload::{Profile, Workload};
 
 use crate::marker::{LOCK_ATTEMPTS, LOCK_PAUSE, Marker};
+use crate::probes::{PROBES_FILE, ProbeSite};
 use crate::{Layout, Place, device, in_use};
 use workload::Refusal;
 
@@ -27,13 +28,38 @@ const DIRECTORY_MODE: u32 = 0o777;
 #[derive(Debug)]
 pub struct Claim {
     layout: Layout,
-    workload: &'static dyn Workload,
+    purpose: Purpose,
     directories: Vec<ClaimedDirectory>,
     /// The targets that this run has marked or erased, so that it clears them again, by their
     /// indices. None of a layout that an earlier run made and kept.
     taken: Vec<usize>,
     /// The files of databases that were there before.
     locks: Vec<Arc<FileLock>>,
+}
+
+/// What a claim is for, and so which files may be removed.
+#[derive(Clone, Copy, Debug)]
+enum Purpose {
+    Run(&'static dyn Workload),
+    Probes,
+}
+
+impl Purpose {
+    /// Whether files of this name are made.
+    fn makes_file(self, name: &str) -> bool {
+        match self {
+            Self::Run(workload) => workload.makes_file(name),
+            Self::Probes => name == PROBES_FILE,
+        }
+    }
+
+    /// The file of a database.
+    fn database_file(self, name: &str) -> Option<String> {
+        match self {
+            Self::Run(workload) => workload.database_file(name),
+            Self::Probes => None,
+        }
+    }
 }
 
 /// A directory of databases or logs, held open.
@@ -67,15 +93,38 @@ impl Claim {
         profile: &dyn Profile,
         erase_device: bool,
     ) -> Result<Self, Refusal> {
-        let mut claim = Self::unmade(layout, profile.workload());
-        for index in 0..claim.layout.targets.len() {
-            if let Err(failure) = claim.take_target(index, workload, profile, erase_device) {
+        let marker = |names| Marker::new(workload, profile, names);
+        Self::unmade(layout, Purpose::Run(profile.workload())).taken(&marker, erase_device)
+    }
+
+    /// Makes the directory for the file of probes, or erases the device. A device that is only read is held
+    /// and left as it is.
+    ///
+    /// # Errors
+    /// The target was taken meanwhile, or cannot be prepared.
+    pub fn make_for_probes(site: ProbeSite) -> Result<Self, Refusal> {
+        let (writes, layout) = (site.writes(), site.layout);
+        let claim = Self::unmade(layout, Purpose::Probes);
+        match writes {
+            true => claim.taken(&Marker::of_probes, true),
+            false => Ok(claim),
+        }
+    }
+
+    /// The claim with all its targets taken.
+    fn taken(
+        mut self,
+        marker: &dyn Fn(Vec<String>) -> Marker,
+        erase_device: bool,
+    ) -> Result<Self, Refusal> {
+        for index in 0..self.layout.targets.len() {
+            if let Err(failure) = self.take_target(index, marker, erase_device) {
                 // What was made so far is empty and goes again; the failure is what to report.
-                let _ = claim.release();
+                let _ = self.release();
                 return Err(failure);
             }
         }
-        Ok(claim)
+        Ok(self)
     }
 
     /// Takes a layout over that an earlier run kept. Nothing is changed.
@@ -83,7 +132,7 @@ impl Claim {
     /// # Errors
     /// A directory is not the one that was made, or its database is in use.
     pub fn reuse(layout: Layout, workload: &'static dyn Workload) -> Result<Self, Refusal> {
-        let mut claim = Self::unmade(layout, workload);
+        let mut claim = Self::unmade(layout, Purpose::Run(workload));
         for index in 0..claim.layout.targets.len() {
             let target = &claim.layout.targets[index];
             let Some(handle) = target.handle.clone() else {
@@ -103,10 +152,10 @@ impl Claim {
         Ok(claim)
     }
 
-    fn unmade(layout: Layout, workload: &'static dyn Workload) -> Self {
+    fn unmade(layout: Layout, purpose: Purpose) -> Self {
         Self {
             layout,
-            workload,
+            purpose,
             directories: Vec::new(),
             taken: Vec::new(),
             locks: Vec::new(),
@@ -130,8 +179,7 @@ impl Claim {
     fn take_target(
         &mut self,
         index: usize,
-        workload: &str,
-        profile: &dyn Profile,
+        marker: &dyn Fn(Vec<String>) -> Marker,
         erase_device: bool,
     ) -> Result<(), Refusal> {
         let names = self.layout.names_on(index);
@@ -150,8 +198,7 @@ impl Claim {
                 "See whether its file system is well ('dmesg' shows I/O errors).",
             )
         };
-        let marker = Marker::new(workload, profile, names.clone());
-        let lock = match marker.write(&handle) {
+        let lock = match marker(names.clone()).write(&handle) {
             Ok(lock) => lock,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(taken_meanwhile(target, &handle));
@@ -175,7 +222,7 @@ impl Claim {
         for place in &self.layout.databases {
             let (Some(directory), Some(file)) = (
                 self.directory(&place.data),
-                self.workload.database_file(&place.name),
+                self.purpose.database_file(&place.name),
             ) else {
                 continue;
             };

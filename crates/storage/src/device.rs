@@ -32,11 +32,8 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), Refusal> {
         return Ok(());
     };
     let shown = target.given.display();
-    let sys = kernel::sys_directory(number);
-    refuse_mounted(target, number, &sys)?;
-    refuse_swap(target)?;
-    refuse_built_upon(target, &sys)?;
-    refuse_read_only(target, &sys)?;
+    refuse_used(target, number)?;
+    refuse_read_only(target, &kernel::sys_directory(number))?;
     memory::refuse_device(target)?;
     let mut file = open_alone(target)?;
     if erase && !reuse {
@@ -58,6 +55,24 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), Refusal> {
         (None, _) => Ok(()),
         (Some(contents), is_ours) => Err(filled(target, contents, is_ours)),
     }
+}
+
+/// Refuses a device that is in use, whatever it holds: it is only read.
+pub fn check_for_reading(target: &Target) -> Result<(), Refusal> {
+    let Identity::Device { number } = target.identity else {
+        return Ok(());
+    };
+    refuse_used(target, number)?;
+    memory::refuse_device(target)?;
+    open_alone_with(target, fs::OpenOptions::new().read(true)).map(drop)
+}
+
+/// Refuses a device that the system uses in a way that it shows.
+fn refuse_used(target: &Target, number: u64) -> Result<(), Refusal> {
+    let sys = kernel::sys_directory(number);
+    refuse_mounted(target, number, &sys)?;
+    refuse_swap(target)?;
+    refuse_built_upon(target, &sys)
 }
 
 /// The refusal of a device that holds something.
@@ -174,9 +189,12 @@ const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
 /// Opens a device so that nobody else has claimed it: the kernel refuses what is in use in any way.
 fn open_alone(target: &Target) -> Result<File, Refusal> {
+    open_alone_with(target, fs::OpenOptions::new().read(true).write(true))
+}
+
+fn open_alone_with(target: &Target, how: &mut fs::OpenOptions) -> Result<File, Refusal> {
     let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits()).unwrap_or(0);
-    let mut how = fs::OpenOptions::new();
-    how.read(true).write(true).custom_flags(exclusive);
+    how.custom_flags(exclusive);
     let mut opened = how.open(&target.path);
     for _ in 1..CLAIM_ATTEMPTS {
         match &opened {

@@ -30,10 +30,10 @@ pub fn check(
     names: &[String],
     wait: &mut Wait<'_>,
 ) -> Result<Option<FileLock>, Refusal> {
-    check_writable(target, handle)?;
-    refuse_inside(target)?;
-    let found = contents(target, handle)?;
     if request.reuse {
+        check_writable(target, handle)?;
+        refuse_inside(target)?;
+        let found = contents(target, handle)?;
         let (marker, lock) = found.marker.ok_or_else(|| nothing_kept(target))?;
         check_reuse(target, &found.names, &marker, request, names)?;
         for name in names {
@@ -44,11 +44,19 @@ pub fn check(
         }
         return Ok(Some(lock));
     }
+    check_empty(target, handle)?;
+    Ok(None)
+}
+
+/// Checks what can be known without a trial of a directory that is to be filled.
+pub fn check_empty(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
+    check_writable(target, handle)?;
+    refuse_inside(target)?;
+    let found = contents(target, handle)?;
     if let Some((marker, _lock)) = found.marker {
         return Err(kept(target, &marker));
     }
-    refuse_foreign(target, &found.names)?;
-    Ok(None)
+    refuse_foreign(target, &found.names)
 }
 
 /// What a directory holds.
@@ -128,6 +136,15 @@ pub fn kept(target: &Target, marker: &Marker) -> Refusal {
     let shown = target.given.display();
     if let Some(refusal) = user_of_kept(target, marker) {
         return refusal;
+    }
+    if marker.is_of_probes() {
+        return Refusal::environment(
+            format!(
+                "{shown} holds the file of a calibration that was killed ({}).",
+                marker.program
+            ),
+            format!("Remove it with 'rm -r {}'.", removal(target, marker)),
+        );
     }
     Refusal::environment(
         format!(

@@ -6,7 +6,7 @@
 //! [`marker`] is the file by which Proofload knows its own directories again; its lock is held by
 //! the run that uses them. [`under_way`] waits for the requests of a run that was killed. [`claim`]
 //! makes and removes what a run needs on its targets. [`copies`] looks at the directories that copies of
-//! databases go to and come from. [`examine`] finds everything that is in the way of a run
+//! databases go to and come from; [`survey_for_probes`] looks at the one target that is calibrated. [`examine`] finds everything that is in the way of a run
 //! at one place, without a profile.
 
 mod claim;
@@ -18,6 +18,7 @@ mod in_use;
 mod kernel;
 mod marker;
 mod memory;
+mod probes;
 mod shell;
 mod signature;
 pub mod space;
@@ -28,6 +29,8 @@ mod under_way;
 mod claim_tests;
 #[cfg(test)]
 mod device_tests;
+#[cfg(test)]
+mod probes_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -47,6 +50,7 @@ pub use claim::{Claim, ClaimedDirectory};
 pub use copies::{CopyRequest, survey_copies, survey_sources};
 pub use examine::{Examination, Obstacle, ObstacleKind, examine, open_for_trial};
 pub use in_use::lock_target_of;
+pub use probes::{PROBES_FILE, ProbeAccess, ProbeSite, survey_for_probes};
 pub use target::{Target, TargetKind};
 pub use under_way::wait_for_requests;
 

@@ -18,6 +18,9 @@ pub const MARKER_NAME: &str = "proofload.json";
 /// First words of a marker; its number changes when older programs would misread it.
 const SCHEMA: &str = "proofload/target/1";
 
+/// What stands for a workload in the marker of probes. No profile has this name: it is that of a command.
+const PROBES_WORKLOAD: &str = "calibrate";
+
 /// Longer ones are not ours.
 const BYTES_MAX: u64 = 1 << 20;
 
@@ -67,6 +70,23 @@ impl Marker {
             settings: built_with(profile),
             directories,
         }
+    }
+
+    /// A marker for the directory that is about to be made for the file of probes.
+    pub fn of_probes(directories: Vec<String>) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            program: format!("proofload {}", env!("CARGO_PKG_VERSION")),
+            workload: PROBES_WORKLOAD.to_owned(),
+            seed: 0,
+            settings: BTreeMap::new(),
+            directories,
+        }
+    }
+
+    /// Whether it was made for the file of probes, in which there is nothing to be kept.
+    pub fn is_of_probes(&self) -> bool {
+        self.workload == PROBES_WORKLOAD
     }
 
     /// What the contents were made with, as a source of settings each.

@@ -12,7 +12,7 @@ use measure::units;
 use workload::Refusal;
 
 /// What a raw block device needs for its own table of files, with room to spare.
-const DEVICE_TABLE_BYTES: u64 = 16 << 20;
+pub(crate) const DEVICE_TABLE_BYTES: u64 = 16 << 20;
 
 /// The smallest database that is worth suggesting.
 const LEAST_DATABASE_BYTES: u64 = 8 << 20;
@@ -219,7 +219,8 @@ fn volumes(layout: &Layout, circular_logging: bool) -> Result<Vec<Volume<'_>>, R
     Ok(volumes)
 }
 
-fn free_bytes(target: &Target) -> Result<u64, Refusal> {
+/// Room for files on a target.
+pub(crate) fn free_bytes(target: &Target) -> Result<u64, Refusal> {
     if let TargetKind::Device { size_bytes } = target.kind {
         return Ok(size_bytes.saturating_sub(DEVICE_TABLE_BYTES));
     }

@@ -99,7 +99,7 @@ impl Claim {
     /// Whether an entry is a file that this run made.
     fn is_own(&self, directory: &ClaimedDirectory, entry: &Entry) -> bool {
         entry.kind == EntryKind::File
-            && self.workload.makes_file(&entry.name.to_string_lossy())
+            && self.purpose.makes_file(&entry.name.to_string_lossy())
             && directory.created.contains(entry.identity)
     }
 
