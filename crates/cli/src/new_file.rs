@@ -6,15 +6,16 @@ use std::path::Path;
 
 use crate::error::CommandError;
 
-/// Writes a file that is not there. Where it cannot be written whole nothing is left of it.
-pub fn write_new(path: &Path, text: &str) -> Result<(), CommandError> {
-    let mut file = File::create_new(path).map_err(|error| refused(path, "--out", &error))?;
+/// Writes the file that `option` names and that is not there. Where it cannot be written whole nothing is left of
+/// it.
+pub fn write_new(path: &Path, option: &str, text: &str) -> Result<(), CommandError> {
+    let mut file = File::create_new(path).map_err(|error| refused(path, option, &error))?;
     let written = file
         .write_all(text.as_bytes())
         .and_then(|()| file.sync_all());
     written.map_err(|error| {
         let _ = fs::remove_file(path);
-        refused(path, "--out", &error)
+        refused(path, option, &error)
     })
 }
 
@@ -34,6 +35,20 @@ pub fn check_new(path: &Path, option: &str) -> Result<(), CommandError> {
     match is_file(path) {
         true => Err(refused(path, option, &io::ErrorKind::AlreadyExists.into())),
         false => Ok(()),
+    }
+}
+
+/// Refuses a new file in a directory that is not there, for what takes long before it is written.
+pub fn check_directory_of(path: &Path, option: &str) -> Result<(), CommandError> {
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    match directory {
+        Some(directory) if !directory.is_dir() => Err(CommandError::usage(
+            format!("There is no directory {}.", directory.display()),
+            format!("Make it, or name another file with {option}."),
+        )),
+        _ => Ok(()),
     }
 }
 

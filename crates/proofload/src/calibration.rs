@@ -1,7 +1,21 @@
-//! Models of storage that fit what was measured on it.
+//! Models of storage that fit what was measured on it: by fio, or (with `host`) by tests of our own on a directory
+//! or block device (`PreparedTests`).
 //!
 //! A model begins with the class of the disk, a built-in one or a file; the numbers of its sheet that may be
 //! fitted ([`calibrate::parameters`]) are changed until the model does what the storage did.
+
+#[cfg(feature = "host")]
+mod about;
+#[cfg(feature = "host")]
+mod class;
+#[cfg(feature = "host")]
+mod lay_out;
+#[cfg(feature = "host")]
+mod probing;
+#[cfg(feature = "host")]
+mod target;
+#[cfg(feature = "host")]
+mod testing;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,7 +34,16 @@ use crate::nearest::nearest;
 use crate::workers::processors;
 
 pub use calibrate::misfit::Quantity;
+pub use calibrate::saved::to_json as saved_tests;
 pub use calibrate::{Fitted, Part};
+
+#[cfg(feature = "host")]
+pub use self::{
+    target::{PreparedTests, TEST_TIME, TargetRequest, Tested},
+    testing::Doing,
+};
+#[cfg(feature = "host")]
+pub use ::storage::ProbeAccess;
 
 /// Parameter sets that are tried where no other number is given: enough for a disk.
 pub const PARAMETER_SETS: usize = 1_440;
@@ -36,7 +59,8 @@ const REQUESTS: usize = 2_000;
 pub struct CalibrationRequest {
     /// The class to begin with: a built-in disk, or a file that describes one.
     pub class: String,
-    /// Results of fio: files, and directories of files whose names end in .json.
+    /// Results of fio: files, and directories of files whose names end in .json. Empty where the tests are made
+    /// here.
     pub results: Vec<PathBuf>,
     /// Parameter sets to be tried.
     pub parameter_sets: usize,
@@ -52,6 +76,8 @@ pub struct Prepared {
     parameters: Vec<Parameter>,
     probes: Vec<Measured>,
     search: SearchSettings,
+    /// Where the tests come from, as comments before the array; may be empty.
+    about: String,
 }
 
 /// A calibrated model.
@@ -73,7 +99,8 @@ impl Prepared {
     /// # Errors
     /// What cannot be read, is no result of fio, or has nothing to be fitted.
     pub fn new(request: &CalibrationRequest) -> Result<Self, Error> {
-        let sources = sources_of(&request.class)?;
+        // A wrong class is found before what was measured.
+        sources_of(&request.class)?;
         let mut probes = Vec::new();
         for path in files(&request.results)? {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -86,6 +113,19 @@ impl Prepared {
             })?;
             probes.extend(found);
         }
+        Self::of_tests(request, probes, String::new())
+    }
+
+    /// Reads the class, for tests that were made here; `about` are comments on them, whole lines.
+    ///
+    /// # Errors
+    /// A class that cannot be read or has nothing to be fitted, and too few tests.
+    pub fn of_tests(
+        request: &CalibrationRequest,
+        probes: Vec<Measured>,
+        about: String,
+    ) -> Result<Self, Error> {
+        let sources = sources_of(&request.class)?;
         let (name, disk) = disk_of(&sources)?;
         let is_written = |one: &Measured| one.probe.jobs.iter().any(|job| job.access.is_write());
         let parameters = parameters::of_disk(&name, &disk, probes.iter().any(is_written));
@@ -95,6 +135,7 @@ impl Prepared {
             parameters,
             probes,
             search: search(request),
+            about,
         };
         prepared.calibrator().check().map_err(refusal)?;
         Ok(prepared)
@@ -106,7 +147,7 @@ impl Prepared {
         let parts = self.calibrator().parts();
         let count = |wanted: Part| parts.iter().filter(|part| **part == wanted).count();
         format!(
-            "Plan:\n  class: {}, {} parameters\n  tests of fio: {}\n    fitted: {}\n    held out, to judge the \
+            "Plan:\n  class: {}, {} parameters\n  tests: {}\n    fitted: {}\n    held out, to judge the \
              model: {}\n    of several jobs or too long to be fitted, judge it, too: {}\n  search: {} parameter \
              sets, {} at a time; some minutes\n",
             self.class,
@@ -126,7 +167,7 @@ impl Prepared {
     /// A class that makes no model of which the tests could run.
     pub fn run(self, progress: &mut dyn FnMut(Progress)) -> Result<Calibrated, Error> {
         let calibration = self.calibrator().calibrate(progress).map_err(refusal)?;
-        let toml = self.toml(&calibration)?;
+        let toml = format!("{}{}", self.about, self.toml(&calibration)?);
         Ok(Calibrated {
             class: self.class,
             probes: self.probes,

@@ -1,47 +1,149 @@
 //! `proofload calibrate`: a model of storage from what was measured on it.
 
+use std::path::Path;
+use std::process;
+
 use indicatif::{ProgressBar, ProgressStyle};
 use monitor::progress::bar_left;
-use proofload::calibration::{CalibrationRequest, Prepared};
+use proofload::StopRequest;
+use proofload::calibration::{
+    CalibrationRequest, Doing, Prepared, PreparedTests, Tested, saved_tests,
+};
 use report::{Style, calibration_document, terminal_document};
 
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
-use crate::new_file::{check_new, write_new};
+use crate::interrupt::stop_on_signals;
+use crate::new_file::{check_directory_of, check_new, write_new};
 use crate::options::CalibrateOptions;
 use crate::print::{notify, print};
 
-/// Looks for the parameters, prints what was found and writes the array.
+/// Makes tests or reads those of fio, looks for the parameters, prints what was found and writes the array.
 pub fn calibrate(options: &CalibrateOptions) -> Result<ExitStatus, CommandError> {
     check_new(&options.out, "--out")?;
-    let prepared = Prepared::new(&CalibrationRequest {
+    let request = CalibrationRequest {
         class: options.like.clone(),
         results: options.fio.clone(),
         parameter_sets: options.sets,
         seed: options.seed,
-    })?;
+    };
+    match options.target()? {
+        Some(target) => calibrate_target(options, &request, target),
+        None => {
+            let prepared = Prepared::new(&request)?;
+            if options.dry_run {
+                return print(&prepared.describe());
+            }
+            fit(options, prepared, None)
+        }
+    }
+}
+
+/// Makes the tests on a target, then fits them.
+fn calibrate_target(
+    options: &CalibrateOptions,
+    request: &CalibrationRequest,
+    target: &Path,
+) -> Result<ExitStatus, CommandError> {
+    check_directory_of(&options.out, "--out")?;
+    if let Some(save) = &options.save {
+        check_new(save, "--save")?;
+        check_directory_of(save, "--save")?;
+    }
+    let mut hear = |text: &str| notify(text);
+    let prepared = PreparedTests::new(request, &options.target_request(target), &mut hear)?;
     if options.dry_run {
         return print(&prepared.describe());
     }
-    let mut line = ProgressBar::hidden();
     if !options.quiet {
         notify(prepared.describe().trim_end());
-        line = ProgressBar::new(0).with_style(style());
     }
+    let stop = stop_on_signals()?;
+    let Some(tested) = test(options, prepared, &stop)? else {
+        notify("Stopped before all tests were made: no model was written.");
+        return Ok(ExitStatus::Interrupted);
+    };
+    if let Some(save) = &options.save {
+        write_new(save, "--save", &saved_tests(&tested.tests))?;
+    }
+    let prepared = Prepared::of_tests(request, tested.tests, tested.about)?;
+    fit(options, prepared, Some(&stop))
+}
+
+/// Makes the tests, with their progress on the terminal; `None` when they were stopped.
+fn test(
+    options: &CalibrateOptions,
+    prepared: PreparedTests,
+    stop: &StopRequest,
+) -> Result<Option<Tested>, CommandError> {
+    let line = bar(options.quiet, 0);
+    let tested = prepared.run(
+        &mut |doing| match doing {
+            Doing::LayingOut {
+                done_bytes,
+                of_bytes,
+            } => {
+                line.set_message("laying out random bytes");
+                line.set_length(of_bytes);
+                line.set_position(done_bytes);
+            }
+            Doing::Testing {
+                name,
+                number,
+                of,
+                elapsed,
+                span,
+            } => {
+                if line.length() != Some(span.as_millis() as u64) {
+                    // The time left is that of the tests, and not by the rate of the lay-out.
+                    line.reset();
+                    line.set_length(span.as_millis() as u64);
+                }
+                line.set_message(format!("test {number} of {of}, {name}"));
+                line.set_position(elapsed.as_millis() as u64);
+            }
+            Doing::Notice(text) => line.suspend(|| notify(text)),
+        },
+        stop,
+    );
+    line.finish_and_clear();
+    Ok(tested?)
+}
+
+/// Looks for the parameters, prints what was found and writes the array. A request to stop ends the program:
+/// by now nothing is open that would be left behind.
+fn fit(
+    options: &CalibrateOptions,
+    prepared: Prepared,
+    stop: Option<&StopRequest>,
+) -> Result<ExitStatus, CommandError> {
+    if !options.quiet {
+        notify(prepared.describe().trim_end());
+    }
+    let line = bar(options.quiet, 0);
+    line.set_message("looking for parameters");
     let calibrated = prepared.run(&mut |progress| {
         line.set_length(progress.steps as u64);
         line.set_position(progress.done as u64);
+        if stop.is_some_and(StopRequest::is_stopped) {
+            line.finish_and_clear();
+            notify("Stopped before the search was done: no model was written.");
+            process::exit(i32::from(ExitStatus::Interrupted.code()));
+        }
     })?;
     line.finish_and_clear();
-    write_new(&options.out, &calibrated.toml)?;
+    write_new(&options.out, "--out", &calibrated.toml)?;
     let document = calibration_document(&calibrated);
     let tables = terminal_document(&document, &Style::of_standard_output());
     print(&format!("{tables}\nArray: {}\n", options.out.display()))
 }
 
-fn style() -> ProgressStyle {
-    let template = "{spinner} looking for parameters [{bar:20}] {percent} %, {time_left} left";
+fn bar(quiet: bool, length: u64) -> ProgressBar {
+    if quiet {
+        return ProgressBar::hidden();
+    }
+    let template = "{spinner} {msg} [{bar:20}] {percent} %, {time_left} left";
     let style = ProgressStyle::with_template(template);
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    style.with_key("time_left", bar_left)
+    ProgressBar::new(length).with_style(style.with_key("time_left", bar_left))
 }

@@ -27,7 +27,7 @@ pub fn import(options: &ImportOptions) -> Result<ExitStatus, CommandError> {
             print(&imported.profile)
         }
         Some(out) => {
-            write_new(out, &imported.profile)?;
+            write_new(out, "--out", &imported.profile)?;
             notify(list.trim_end());
             print(&format!(
                 "{}\n",

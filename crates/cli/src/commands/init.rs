@@ -71,7 +71,7 @@ fn ended() -> CommandError {
 
 fn write(finished: &Finished) -> Result<(), CommandError> {
     if !finished.overwrite {
-        return write_new(&finished.path, &finished.profile);
+        return write_new(&finished.path, "--out", &finished.profile);
     }
     fs::write(&finished.path, &finished.profile).map_err(|error| {
         CommandError::environment(

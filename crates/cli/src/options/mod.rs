@@ -110,7 +110,7 @@ pub enum Command {
     /// Cases that the directory of the results holds from an earlier call, with the same settings,
     /// are not predicted again.
     Study(Box<StudyOptions>),
-    /// Make a model of a disk that does what fio measured on a real one.
+    /// Make a model of a disk that does what was measured on a real one, here or by fio.
     Calibrate(CalibrateOptions),
     /// Show a run that goes on, in another terminal, by its run directory.
     ///
