@@ -132,6 +132,36 @@ fn what_is_stopped_leaves_nothing() {
 }
 
 #[test]
+fn a_search_that_is_stopped_keeps_what_was_measured() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let line = format!("calibrate target {SHORT} --out my.toml --save tests.json");
+    let mut running = Running::start(&here, &line.replace("--sets 48", "--sets 100000"));
+    running.wait_until_it_says("search:");
+    for _ in 0..2_400 {
+        if !running.is_alive() || here.path("tests.json").exists() {
+            break;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    if !running.is_alive() {
+        let ended = running.end();
+        assert!(ended.stderr.contains("direct I/O"), "{}", ended.stderr);
+        test_support::skip("the file system of the build directory has no direct I/O");
+        return;
+    }
+    sleep(Duration::from_millis(500));
+    running.signal("TERM");
+    running
+        .end()
+        .exits(130)
+        .says("Stopped before the search was done");
+    assert!(names_in(&target).is_empty());
+    assert!(!here.path("my.toml").exists());
+    assert_consistent(&fs::read_to_string(here.path("tests.json")).expect("what was measured"));
+}
+
+#[test]
 fn what_cannot_be_tested_is_refused_before_anything_is_written() {
     let here = Scratch::new();
     let target = here.directory("target");

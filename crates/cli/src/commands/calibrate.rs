@@ -2,6 +2,9 @@
 
 use std::path::Path;
 use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use monitor::progress::bar_left;
@@ -17,6 +20,9 @@ use crate::interrupt::stop_on_signals;
 use crate::new_file::{check_directory_of, check_new, write_new};
 use crate::options::CalibrateOptions;
 use crate::print::{notify, print};
+
+/// How often a request to stop is looked at during the search.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Makes tests or reads those of fio, looks for the parameters, prints what was found and writes the array.
 pub fn calibrate(options: &CalibrateOptions) -> Result<ExitStatus, CommandError> {
@@ -110,8 +116,8 @@ fn test(
     Ok(tested?)
 }
 
-/// Looks for the parameters, prints what was found and writes the array. A request to stop ends the program:
-/// by now nothing is open that would be left behind.
+/// Looks for the parameters, prints what was found and writes the array. A request to stop ends the program
+/// before the array is written: by now nothing is open that would be left behind.
 fn fit(
     options: &CalibrateOptions,
     prepared: Prepared,
@@ -122,20 +128,44 @@ fn fit(
     }
     let line = bar(options.quiet, 0);
     line.set_message("looking for parameters");
+    let is_found = Arc::new(Mutex::new(false));
+    if let Some(stop) = stop {
+        let (stop, line, is_found) = (stop.clone(), line.clone(), Arc::clone(&is_found));
+        thread::spawn(move || end_when_stopped(&stop, &line, &is_found));
+    }
     let calibrated = prepared.run(&mut |progress| {
         line.set_length(progress.steps as u64);
         line.set_position(progress.done as u64);
-        if stop.is_some_and(StopRequest::is_stopped) {
-            line.finish_and_clear();
-            notify("Stopped before the search was done: no model was written.");
-            process::exit(i32::from(ExitStatus::Interrupted.code()));
-        }
     })?;
+    *locked(&is_found) = true;
     line.finish_and_clear();
     write_new(&options.out, "--out", &calibrated.toml)?;
     let document = calibration_document(&calibrated);
     let tables = terminal_document(&document, &Style::of_standard_output());
     print(&format!("{tables}\nArray: {}\n", options.out.display()))
+}
+
+/// Ends the program when it is asked to stop, until the parameters are found. A step of the search takes
+/// seconds, and who presses Ctrl-C does not wait for it.
+fn end_when_stopped(stop: &StopRequest, line: &ProgressBar, is_found: &Mutex<bool>) {
+    loop {
+        // Held while the program ends, so that it does not end in the middle of writing the array.
+        let found = locked(is_found);
+        if *found {
+            return;
+        }
+        if stop.is_stopped() {
+            line.finish_and_clear();
+            notify("Stopped before the search was done: no model was written.");
+            process::exit(i32::from(ExitStatus::Interrupted.code()));
+        }
+        drop(found);
+        thread::sleep(STOP_INTERVAL);
+    }
+}
+
+fn locked(is_found: &Mutex<bool>) -> MutexGuard<'_, bool> {
+    is_found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn bar(quiet: bool, length: u64) -> ProgressBar {
