@@ -23,7 +23,9 @@ use config::{Diagnostic, Document};
 
 use super::keys::{DescriptionKeys, SsdKeys};
 use crate::VolumeId;
-use crate::disk::{BUNDLED_DISKS, DiskDescription, WriteHistory, bundled_disk};
+use crate::disk::{
+    BUNDLED_DISKS, DiskDescription, HardDiskDescription, WriteHistory, bundled_disk,
+};
 use crate::group::{BackendSettings, DiskGroupSettings};
 use crate::settings::ArraySettings;
 
@@ -82,6 +84,7 @@ pub(super) fn expand(
     expansion.add_pools();
     expansion.add_groups();
     expansion.note_ssds();
+    expansion.note_skews();
     // Volumes that are wrong hide nothing; of disk groups that are, the rest says nothing.
     let has_groups = expansion.diagnostics.is_empty();
     let placement = expansion.add_volumes(databases);
@@ -244,6 +247,16 @@ impl<'a> Expansion<'a> {
         if is_set && !has_ssds {
             let note = "The array has no solid-state disks: what [ssds] says has no effect.";
             self.notes.push(note.to_owned());
+        }
+    }
+
+    /// Says which hard disks of the array have skews that are too short.
+    fn note_skews(&mut self) {
+        for (name, disk) in &self.settings.disks {
+            let hard_disk = disk.hard_disk.iter();
+            let sentences = hard_disk.flat_map(HardDiskDescription::short_skews);
+            let notes = sentences.map(|sentence| format!("Disk {name}: {sentence}"));
+            self.notes.extend(notes);
         }
     }
 

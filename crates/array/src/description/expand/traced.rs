@@ -75,6 +75,7 @@ pub(crate) fn expand_for_trace(
         expansion.add_pools();
         expansion.add_groups();
         expansion.note_ssds();
+        expansion.note_skews();
     }
     let mut placement = Vec::new();
     if expansion.diagnostics.is_empty() {

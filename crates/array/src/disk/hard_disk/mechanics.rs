@@ -23,8 +23,8 @@ pub(super) struct Cursor {
 }
 
 /// Seek times as the arm needs them, milliseconds by distance.
-struct Seeks {
-    read_ms: Box<dyn Fn(u32) -> f64>,
+pub(super) struct Seeks {
+    pub(super) read_ms: Box<dyn Fn(u32) -> f64>,
     write_ms: Box<dyn Fn(u32) -> f64>,
 }
 
@@ -250,7 +250,7 @@ impl Mechanics {
 }
 
 /// The seek times of a description.
-fn seeks(description: &HardDiskDescription) -> Option<Seeks> {
+pub(super) fn seeks(description: &HardDiskDescription) -> Option<Seeks> {
     if let Some(measured) = &description.measured_seek {
         let (rows, settle_ms) = (measured.rows.clone(), measured.write_settle_ms);
         let read_ms = move |d| table_time_ms(&rows, d);

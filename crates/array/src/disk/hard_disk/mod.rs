@@ -13,6 +13,7 @@ mod read_cache;
 mod rotation;
 mod scheduler;
 mod seek;
+mod skew_check;
 mod write_cache;
 mod zones;
 
