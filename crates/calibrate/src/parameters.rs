@@ -3,6 +3,8 @@
 use array::disk::{DiskDescription, HardDiskDescription, SolidStateDescription};
 use config::{Source, Value};
 
+use crate::probe::{Access, Probe};
+
 /// What a parameter changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
@@ -143,14 +145,39 @@ pub fn assignments(parameters: &[Parameter], values: &[f64]) -> Vec<Source> {
         .collect()
 }
 
+/// What probes write, which decides what they say of writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Writes {
+    /// Nothing.
+    None,
+    /// From the beginning of their span on.
+    Sequential,
+    /// At random places, too.
+    Random,
+}
+
+impl Writes {
+    /// What these probes write.
+    #[must_use]
+    pub fn of<'a>(probes: impl IntoIterator<Item = &'a Probe>) -> Self {
+        let jobs = probes.into_iter().flat_map(|probe| &probe.jobs);
+        let writes = jobs.map(|job| match job.access {
+            Access::RandomRead | Access::SequentialRead => Self::None,
+            Access::SequentialWrite => Self::Sequential,
+            Access::RandomWrite => Self::Random,
+        });
+        writes.max().unwrap_or(Self::None)
+    }
+}
+
 /// The parameters of a disk called `name`: those of its kind, around what the description says.
 #[must_use]
-pub fn of_disk(name: &str, disk: &DiskDescription, with_writes: bool) -> Vec<Parameter> {
+pub fn of_disk(name: &str, disk: &DiskDescription, writes: Writes) -> Vec<Parameter> {
     if let Some(hard_disk) = &disk.hard_disk {
         return of_hard_disk(&format!("disks.{name}.hard_disk"), hard_disk);
     }
     if let Some(flash) = &disk.solid_state {
-        return of_solid_state(&format!("disks.{name}.solid_state"), flash, with_writes);
+        return of_solid_state(&format!("disks.{name}.solid_state"), flash, writes);
     }
     Vec::new()
 }
@@ -192,7 +219,7 @@ fn of_hard_disk(path: &str, disk: &HardDiskDescription) -> Vec<Parameter> {
     ]
 }
 
-fn of_solid_state(path: &str, flash: &SolidStateDescription, with_writes: bool) -> Vec<Parameter> {
+fn of_solid_state(path: &str, flash: &SolidStateDescription, writes: Writes) -> Vec<Parameter> {
     let setting =
         |key: &str, usual, range| Parameter::setting(format!("{path}.{key}"), usual, range);
     let page = f64::from(flash.page_bytes);
@@ -256,11 +283,24 @@ fn of_solid_state(path: &str, flash: &SolidStateDescription, with_writes: bool) 
         setting("stripe_bytes", stripe, Range::Choice(blocks.clone())),
         setting("sense_bytes", sense, Range::Choice(blocks)),
     ];
-    if with_writes {
+    if writes >= Writes::Sequential {
         found.push(setting(
             "sequential_write_mb_per_s",
             flash.sequential_write_mb_per_s,
             around(flash.sequential_write_mb_per_s, 3.0),
+        ));
+    }
+    if writes == Writes::Random {
+        // A consumer disk acknowledges from its memory, a volume behind a network after a round trip.
+        found.push(setting(
+            "write_latency_us",
+            flash.write_latency_us,
+            Range::Factor(1.0, 3_000.0),
+        ));
+        found.push(setting(
+            "random_write_4k_iops",
+            flash.random_write_4k_iops,
+            around(flash.random_write_4k_iops, 10.0),
         ));
     }
     found

@@ -8,7 +8,7 @@
 use array::description::{Description, one_disk_of_file};
 use array::disk::{DiskDescription, bundled_disk};
 use calibrate::model::{self, ModelOptions};
-use calibrate::parameters::{self, Parameter, Target};
+use calibrate::parameters::{self, Parameter, Target, Writes};
 use calibrate::search::SearchSettings;
 use calibrate::{Access, Calibration, Calibrator, Figures, Job, Measured, Part, Probe};
 use config::Source;
@@ -167,7 +167,7 @@ fn ratios(calibration: &Calibration) -> [Vec<f64>; 2] {
 fn within(number: u64, is_long: bool) -> Vec<[bool; 2]> {
     let disk: DiskDescription =
         config::from_toml(bundled_disk(CLASS).expect("a disk").toml).expect("a disk");
-    let mut parameters = parameters::of_disk(CLASS, &disk, false);
+    let mut parameters = parameters::of_disk(CLASS, &disk, Writes::None);
     parameters.retain(|parameter| parameter.target != Target::Start);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
     // Somewhere around the class, as a disk of the class is.

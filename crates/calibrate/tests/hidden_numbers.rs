@@ -4,6 +4,7 @@ use array::description::{Description, one_disk_of_file};
 use array::disk::{DiskDescription, bundled_disk};
 use calibrate::misfit::Quantity;
 use calibrate::model::{self, ModelOptions};
+use calibrate::parameters::Writes;
 use calibrate::search::SearchSettings;
 use calibrate::{Access, Calibrator, Job, Measured, Part, Probe, parameters};
 use config::Source;
@@ -70,7 +71,7 @@ fn hidden_numbers_are_found_again() {
     let disk: DiskDescription = config::from_toml(bundled.toml).expect("a disk");
     let calibrator = Calibrator {
         sources: one_disk_of_file(CLASS, bundled.toml),
-        parameters: parameters::of_disk(CLASS, &disk, false),
+        parameters: parameters::of_disk(CLASS, &disk, Writes::None),
         probes: &measured,
         requests: 300,
         search: SearchSettings {

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use array::description::{Description, TracedVolume, describes_disk, one_disk_of_file};
 use array::disk::{DiskDescription, bundled_disk};
-use calibrate::parameters::Parameter;
+use calibrate::parameters::{Parameter, Writes};
 use calibrate::search::SearchSettings;
 use calibrate::{Calibration, CalibrationError, Calibrator, Measured, Progress, fio, parameters};
 use config::{Source, Value};
@@ -127,8 +127,8 @@ impl Prepared {
     ) -> Result<Self, Error> {
         let sources = sources_of(&request.class)?;
         let (name, disk) = disk_of(&sources)?;
-        let is_written = |one: &Measured| one.probe.jobs.iter().any(|job| job.access.is_write());
-        let parameters = parameters::of_disk(&name, &disk, probes.iter().any(is_written));
+        let writes = Writes::of(probes.iter().map(|one| &one.probe));
+        let parameters = parameters::of_disk(&name, &disk, writes);
         let prepared = Self {
             class: request.class.clone(),
             sources,

@@ -2,7 +2,8 @@
 
 use array::description::Description;
 use array::disk::DiskDescription;
-use calibrate::{CalibrationError, parameters};
+use calibrate::CalibrationError;
+use calibrate::parameters::{self, Writes};
 use execution::Error;
 
 use super::{disk_of, refusal, sources_of};
@@ -37,7 +38,11 @@ impl Class {
 
     /// Refuses a class that has nothing to be fitted, before anything is measured.
     pub(super) fn check_parameters(&self, with_writes: bool) -> Result<(), Error> {
-        let found = parameters::of_disk(&self.name, &self.disk, with_writes);
+        let writes = match with_writes {
+            true => Writes::Random,
+            false => Writes::None,
+        };
+        let found = parameters::of_disk(&self.name, &self.disk, writes);
         match found.is_empty() {
             true => Err(refusal(CalibrationError::NoParameters)),
             false => Ok(()),
