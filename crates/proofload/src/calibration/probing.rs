@@ -239,7 +239,8 @@ impl Memory {
                 (Self::Heap(buffer), result)
             }
             Self::Written(buffer, random) => {
-                let written = file.write(at, SharedBuffer::clone(&buffer), Persistence::Volatile);
+                // As databases write, and the models of disks acknowledge: what is written stays written.
+                let written = file.write(at, SharedBuffer::clone(&buffer), Persistence::Durable);
                 let result = written.await;
                 (Self::Written(buffer, random), result)
             }
