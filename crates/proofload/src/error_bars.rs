@@ -96,10 +96,7 @@ impl ParameterSets {
         listener.phase(Phase::ParameterSets, None);
         let of = self.scenarios.len();
         let (began, mut reported, mut done) = (Stopwatch::start(), Duration::ZERO, 0);
-        let work = |_: usize, number: usize| {
-            let predicted = predict(&self.scenarios[number]);
-            predicted.map_err(|error| Error::at_point(name_of(number), error))
-        };
+        let work = |_: usize, number: usize| predict(&self.scenarios[number]);
         let report = |ended: Option<(usize, &RunResult)>| {
             done += usize::from(ended.is_some());
             let spent = began.elapsed();
@@ -123,12 +120,23 @@ impl ParameterSets {
             result.set_verdict(Verdict::Interrupted, reason);
             return Ok(());
         }
+        let mut judged: Vec<RunResult> = Vec::new();
+        for one in ended {
+            match one.verdict {
+                // What was counted until then is not what the others have counted.
+                Verdict::Error => result.warnings.push(format!(
+                    "A parameter set of the calibration is in no error bar: {}",
+                    one.verdict_reason
+                )),
+                _ => judged.push(one),
+            }
+        }
         let held_out = HeldOut {
             rate_ratios: &self.rate_ratios,
             latency_ratios: &self.latency_ratios,
             p99_ratios: &self.p99_ratios,
         };
-        result.calibration = Some(CalibrationResult::of(result, &ended, held_out));
+        result.calibration = Some(CalibrationResult::of(result, &judged, held_out));
         Ok(())
     }
 }

@@ -86,6 +86,9 @@ impl Prepared {
     /// results that is not vacant.
     pub fn new(scenario: &Scenario) -> Result<Self, Error> {
         let plan = Plan::new(scenario)?;
+        if let Some(sets) = ParameterSets::of(scenario, &plan.description) {
+            sets.check(|one| array_of_trace::describe_array(one).map(drop))?;
+        }
         results::check(&scenario.output)?;
         let scenario = scenario.clone();
         Ok(Self { plan, scenario })
