@@ -1,7 +1,7 @@
 //! Whatever is wrong with the files of a database.
 
+use crate::cache::PageError;
 use crate::integrity::FileFinding;
-use crate::pool::PageError;
 
 /// Something that is wrong with the files of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]

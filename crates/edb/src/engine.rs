@@ -1,11 +1,11 @@
 //! What all parts of one database share, and the loop every operation runs in.
 
 use crate::acknowledged::{AcknowledgedCommit, CommitObserver};
+use crate::cache::{Cache, PageError, PageRef};
 use crate::catalog::Catalog;
 use crate::damage::Damage;
 use crate::error::EngineError;
 use crate::log::{Log, LogError};
-use crate::pool::{PageError, PageRef, Pool};
 use crate::position::{LogSpan, PageNumber};
 use crate::settings::EngineSettings;
 use crate::store::FileStore;
@@ -50,7 +50,7 @@ impl Growth {
 pub(crate) struct Core<D: Directory> {
     pub(crate) handle: Handle,
     pub(crate) settings: EngineSettings,
-    pub(crate) pool: Pool<Page, FileStore<D::File>>,
+    pub(crate) cache: Cache<Page, FileStore<D::File>>,
     pub(crate) log: Log,
     /// The database time of the newest page change.
     pub(crate) dbtime: Rc<Cell<u64>>,
@@ -82,14 +82,14 @@ impl<D: Directory> Core<D> {
     pub(crate) fn new(
         handle: &Handle,
         settings: &EngineSettings,
-        pool: Pool<Page, FileStore<D::File>>,
+        cache: Cache<Page, FileStore<D::File>>,
         log: Log,
         shared: SharedState,
     ) -> Rc<Self> {
         Rc::new(Self {
             handle: handle.clone(),
             settings: *settings,
-            pool,
+            cache,
             log,
             dbtime: shared.dbtime,
             transactions: shared.transactions,
@@ -123,7 +123,7 @@ impl<D: Directory> Core<D> {
                 out_of_space: error.is_out_of_space(),
             });
         }
-        self.pool.check()?;
+        self.cache.check()?;
         if self.closing.get() {
             return Err(EngineError::Closed);
         }
@@ -174,7 +174,7 @@ impl<D: Directory> Core<D> {
             };
             missed = step.missed();
             drop(step);
-            pins.push(self.pool.fetch(PageNumber(missing)).await?);
+            pins.push(self.cache.fetch(PageNumber(missing)).await?);
         }
     }
 
@@ -199,7 +199,7 @@ impl<D: Directory> Core<D> {
             self.admit(admission).await?;
             match work(Step::new(self)) {
                 Ok(done) => return Ok(done),
-                Err(Need::Page(page)) => pins.push(self.pool.fetch(PageNumber(page)).await?),
+                Err(Need::Page(page)) => pins.push(self.cache.fetch(PageNumber(page)).await?),
                 Err(Need::Space { pages }) => self.grow(pages).await?,
                 Err(Need::Refused(error)) => return Err(error),
             }
@@ -228,7 +228,7 @@ impl<D: Directory> Core<D> {
         while let Some(Some(one)) = held.next() {
             let number = PageNumber(one.page);
             if !pages.iter().any(|page| page.page() == number) {
-                pages.extend(self.pool.get(number));
+                pages.extend(self.cache.get(number));
             }
         }
         let mut logged = operations.iter();
@@ -243,7 +243,7 @@ impl<D: Directory> Core<D> {
                     one.operation.formats(),
                     "page {number} left the cache within a step"
                 );
-                pages.push(self.pool.create(number));
+                pages.push(self.cache.create(number));
                 pages.len() - 1
             });
             pages[place].change(span.begin, span.end, |bytes| {
@@ -277,7 +277,7 @@ impl SharedState {
 impl<D: Directory> Pages for Core<D> {
     #[inline]
     fn cached(&self, page: u32) -> Option<Rc<Page>> {
-        self.pool.snapshot(PageNumber(page))
+        self.cache.snapshot(PageNumber(page))
     }
 
     fn blank(&self) -> Page {

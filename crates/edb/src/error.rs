@@ -1,10 +1,10 @@
 //! What can go wrong.
 
+use crate::cache::{CacheError, PageError};
 use crate::format::catalog::CatalogError;
 use crate::format::record::RecordError;
 use crate::integrity::PageFinding;
 use crate::log::LogError;
-use crate::pool::{PageError, PoolError};
 use runtime::{IoError, IoFailure};
 use thiserror::Error;
 
@@ -162,12 +162,12 @@ impl From<LogError> for EngineError {
     }
 }
 
-impl From<PoolError> for EngineError {
-    fn from(error: PoolError) -> Self {
+impl From<CacheError> for EngineError {
+    fn from(error: CacheError) -> Self {
         match error {
-            PoolError::Page(error) => Self::Page(error),
-            PoolError::Log(error) => Self::Log(error),
-            PoolError::Poisoned(_) | PoolError::LogFailed(_) => Self::Poisoned {
+            CacheError::Page(error) => Self::Page(error),
+            CacheError::Log(error) => Self::Log(error),
+            CacheError::Poisoned(_) | CacheError::LogFailed(_) => Self::Poisoned {
                 out_of_space: error.is_out_of_space(),
                 cause: error.to_string(),
             },

@@ -2,7 +2,7 @@
 //!
 //! - [`settings`]: every number that shapes the I/O; [`position`]: pages and log positions.
 //! - [`mod@format`]: the bytes on disk.
-//! - [`store`] is the database file, [`pool`] the database cache above it.
+//! - [`store`] is the database file, [`cache`] the database cache above it.
 //! - [`log`]: what must be on disk before a page may be; [`checkpoint`]: where recovery begins in it.
 //! - [`integrity`]: what the storage must return for each page, and what is wrong when it does not.
 //! - [`maintenance`]: the endless scan that verifies every page.
@@ -25,6 +25,7 @@ mod accounting;
 mod acknowledged;
 pub mod audit;
 pub mod bulk;
+pub mod cache;
 mod catalog;
 pub mod check;
 pub mod checkpoint;
@@ -40,7 +41,6 @@ mod log_record;
 pub mod maintenance;
 mod nodes;
 pub mod passive;
-pub mod pool;
 pub mod position;
 pub mod reading;
 pub mod recovery;

@@ -3,7 +3,7 @@
 //! Pages are read straight from the disk, also those in the cache, so that what is checked is what
 //! the disk holds. Nothing of it stays in memory. Slots that were never written are legal.
 
-use crate::pool::{PageError, PageStore, Payload, Pool, WeakPool};
+use crate::cache::{Cache, PageError, PageStore, Payload, WeakCache};
 use crate::position::PageNumber;
 use crate::settings::{EngineSettings, Maintenance};
 use crate::signal::Signal;
@@ -46,7 +46,7 @@ pub trait ScanTarget: 'static {
     fn damaged(&self, error: &PageError);
 }
 
-/// The scan of one database. Dropping it, or the last handle of the pool, ends the scan.
+/// The scan of one database. Dropping it, or the last handle of the cache, ends the scan.
 pub struct MaintenanceScan {
     statistics: Rc<Cell<MaintenanceStatistics>>,
     stop: Rc<Stop>,
@@ -71,7 +71,7 @@ impl MaintenanceScan {
     pub fn start<P: Payload, S: PageStore<P>>(
         handle: &Handle,
         settings: &EngineSettings,
-        pool: &Pool<P, S>,
+        cache: &Cache<P, S>,
         target: Rc<dyn ScanTarget>,
     ) -> Self {
         let page_bytes = settings.engine.page_size.bytes();
@@ -86,7 +86,7 @@ impl MaintenanceScan {
         };
         let task = Task {
             handle: handle.clone(),
-            pool: pool.downgrade(),
+            cache: cache.downgrade(),
             target,
             settings: settings.maintenance,
             batch_pages: (batch_bytes / page_bytes).max(1) as u32,
@@ -108,7 +108,7 @@ impl MaintenanceScan {
 
 struct Task<P: Payload, S: PageStore<P>> {
     handle: Handle,
-    pool: WeakPool<P, S>,
+    cache: WeakCache<P, S>,
     target: Rc<dyn ScanTarget>,
     settings: Maintenance,
     batch_pages: u32,
@@ -125,13 +125,13 @@ impl<P: Payload, S: PageStore<P>> Task<P, S> {
             let pass_began_ns = self.handle.now_ns();
             let mut first = PageNumber(1);
             while first.0 <= self.target.pages() {
-                let Some(pool) = self.pool.upgrade().filter(|_| !self.stop.asked.get()) else {
+                let Some(cache) = self.cache.upgrade().filter(|_| !self.stop.asked.get()) else {
                     return;
                 };
                 let left = self.target.pages() - first.0 + 1;
                 let count = left.min(self.batch_pages);
-                self.scan_batch(&pool, first, count).await;
-                drop(pool);
+                self.scan_batch(&cache, first, count).await;
+                drop(cache);
                 first = first.after(count);
                 self.count(|statistics| statistics.next_page = first.0);
                 self.pause(count).await;
@@ -142,8 +142,8 @@ impl<P: Payload, S: PageStore<P>> Task<P, S> {
         }
     }
 
-    async fn scan_batch(&self, pool: &Pool<P, S>, first: PageNumber, count: u32) {
-        let results = pool.store().read(first, count, IoCause::Maintenance).await;
+    async fn scan_batch(&self, cache: &Cache<P, S>, first: PageNumber, count: u32) {
+        let results = cache.store().read(first, count, IoCause::Maintenance).await;
         let (mut never_written, mut damaged, mut suspects) = (0, Vec::new(), Vec::new());
         for (page, result) in (first.0..).map(PageNumber).zip(results) {
             match result {
@@ -160,7 +160,7 @@ impl<P: Payload, S: PageStore<P>> Task<P, S> {
             statistics.never_written += never_written;
         });
         for page in suspects {
-            damaged.extend(self.read_again(pool, page).await.err());
+            damaged.extend(self.read_again(cache, page).await.err());
         }
         for error in damaged {
             self.count(|statistics| statistics.damaged += 1);
@@ -169,13 +169,13 @@ impl<P: Payload, S: PageStore<P>> Task<P, S> {
     }
 
     /// Reads one page of a request that failed by itself, until it is read or there is no hope.
-    async fn read_again(&self, pool: &Pool<P, S>, page: PageNumber) -> Result<(), PageError> {
+    async fn read_again(&self, cache: &Cache<P, S>, page: PageNumber) -> Result<(), PageError> {
         let mut last = Ok(());
         for _ in 0..MOST_READS_AGAIN {
-            while pool.is_writing(page) && !self.stop.asked.get() {
+            while cache.is_writing(page) && !self.stop.asked.get() {
                 self.handle.sleep_ns(WRITE_WAIT_NS).await;
             }
-            let mut results = pool.store().read(page, 1, IoCause::Maintenance).await;
+            let mut results = cache.store().read(page, 1, IoCause::Maintenance).await;
             last = match results.pop() {
                 Some(Err(error)) if !error.is_never_written() => Err(error),
                 _ => return Ok(()),

@@ -1,4 +1,4 @@
-//! The database file as the pool sees it: pages read and verified, sealed and written.
+//! The database file as the cache sees it: pages read and verified, sealed and written.
 //!
 //! Every read is held against the table of page versions. A page that is wrong is read again, three
 //! times within a second: so that it is known whether the storage holds it wrong or returned it wrong
@@ -9,12 +9,12 @@ mod patch;
 mod writing;
 
 use crate::accounting::{Shape, notify_observer};
+use crate::cache::{PageError, PageProblem, PageStore};
 use crate::format::page;
 use crate::integrity::{
     Evidence, PageFinding, Persistence as Lasting, ReadCheck, ReadInProgress, VersionTable,
     classify,
 };
-use crate::pool::{PageError, PageProblem, PageStore};
 use crate::position::PageNumber;
 use crate::settings::EngineSettings;
 use runtime::time::MILLISECOND_NS;

@@ -1,11 +1,11 @@
 //! The background scan reads everything from the disk, keeps its pace and names what is damaged.
 
 use config::ByteSize;
+use edb::cache::{Cache, PageError, WriteAhead};
 use edb::format::page::{PageChange, PageFlags};
 use edb::log::LocalFuture;
 use edb::log::LogError;
 use edb::maintenance::{MaintenanceScan, ScanTarget};
-use edb::pool::{PageError, Pool, WriteAhead};
 use edb::position::{LogPosition, PageNumber};
 use edb::settings::{Engine, EngineSettings, Maintenance};
 use edb::store::FileStore;
@@ -91,26 +91,26 @@ fn the_scan_verifies_the_disk_at_its_pace() {
             .extend_to(PAGES, IoCause::Build)
             .await
             .expect("extended");
-        let pool = Pool::new(&handle, &settings, store, Rc::new(NoLog));
+        let cache = Cache::new(&handle, &settings, store, Rc::new(NoLog));
         // A quarter of the pages is written; the cache keeps them.
         for page in (1..=PAGES / 4).map(PageNumber) {
-            let held = pool.create(page);
+            let held = cache.create(page);
             held.change(LogPosition(1), LogPosition(1), |bytes: &mut Buffer| {
                 PageChange::new(bytes).format_new(page.0, 1, PageFlags::LEAF);
             });
         }
-        pool.flush_all().await.expect("written");
+        cache.flush_all().await.expect("written");
         // The disk spoils a page that the cache holds.
         let spoilt = PageNumber(17).offset_bytes(PAGE);
         let mut bytes = Buffer::zeroed(PAGE);
         bytes[100..200].fill(0x55);
         let write = file.write(spoilt, Rc::new(bytes), Persistence::Durable);
         write.await.expect("written");
-        assert!(pool.get(PageNumber(17)).is_some());
+        assert!(cache.get(PageNumber(17)).is_some());
 
         let target = Rc::new(Target::default());
         let reported: Rc<dyn ScanTarget> = target.clone();
-        let scan = MaintenanceScan::start(&handle, &settings, &pool, reported);
+        let scan = MaintenanceScan::start(&handle, &settings, &cache, reported);
         handle.sleep_ns(20 * SECOND_NS).await;
         let statistics = scan.statistics();
         // Two seconds for a pass.
@@ -125,7 +125,7 @@ fn the_scan_verifies_the_disk_at_its_pace() {
         assert_eq!(statistics.damaged, damaged.len() as u64);
         assert!(observer.0.get() >= statistics.pages * PAGE as u64);
         assert!(
-            pool.get(PageNumber(PAGES)).is_none(),
+            cache.get(PageNumber(PAGES)).is_none(),
             "the scan leaves nothing in the cache"
         );
         drop(scan);

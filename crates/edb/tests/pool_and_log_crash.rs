@@ -4,12 +4,12 @@
 #![allow(clippy::await_holding_refcell_ref)] // Nobody else looks at the history meanwhile.
 
 use config::ByteSize;
+use edb::cache::{Cache, CacheError};
+use edb::cache::{PageError, PageImages, PageProblem, PageRef, PageStore};
 use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderWriter};
 use edb::format::database_header::{DatabaseHeader, LogTime, Signature};
 use edb::format::page::{NodeFlags, PageChange, PageFlags, PageView};
 use edb::log::{Log, LogEnd, LogError, LogReader, LogSettings};
-use edb::pool::{PageError, PageImages, PageProblem, PageRef, PageStore};
-use edb::pool::{Pool, PoolError};
 use edb::position::{LogPosition, LogSpan, PageNumber};
 use edb::settings::{Engine, EngineSettings, Internals, TornPages, WritePolicy};
 use edb::store::FileStore;
@@ -29,7 +29,7 @@ const CHANGE: u8 = 1;
 const IMAGE: u8 = 2;
 
 type Store = FileStore<SimulatedFile>;
-type TestPool = Pool<Buffer, Store>;
+type TestCache = Cache<Buffer, Store>;
 
 #[derive(Clone, Copy)]
 struct Operation {
@@ -120,22 +120,22 @@ fn version_of(bytes: &[u8]) -> u64 {
 }
 
 struct Database {
-    pool: TestPool,
+    cache: TestCache,
     log: Log,
     _checkpointer: Checkpointer<Buffer, Store, SimulatedFile>,
 }
 
-async fn fetch_or_create(pool: &TestPool, page: u32) -> Result<PageRef<Buffer>, PoolError> {
+async fn fetch_or_create(cache: &TestCache, page: u32) -> Result<PageRef<Buffer>, CacheError> {
     let page = PageNumber(page);
-    match pool.fetch(page).await {
-        Err(PoolError::Page(error)) if error.is_never_written() => Ok(pool.create(page)),
+    match cache.fetch(page).await {
+        Err(CacheError::Page(error)) if error.is_never_written() => Ok(cache.create(page)),
         fetched => fetched,
     }
 }
 
 impl Database {
-    async fn change(&self, page: u32, history: &RefCell<History>) -> Result<(), PoolError> {
-        let held = fetch_or_create(&self.pool, page).await?;
+    async fn change(&self, page: u32, history: &RefCell<History>) -> Result<(), CacheError> {
+        let held = fetch_or_create(&self.cache, page).await?;
         self.log.admit().await?;
         let version = history.borrow().operations.len() as u64 + 1;
         let mut record = vec![CHANGE];
@@ -157,7 +157,7 @@ impl Database {
         handle: &Handle,
         history: &RefCell<History>,
         seed: u64,
-    ) -> Result<(), PoolError> {
+    ) -> Result<(), CacheError> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         loop {
             match random.random_range(0..12) {
@@ -174,9 +174,9 @@ impl Database {
                 8 => handle.sleep_ns(random.random_range(0..3_000_000)).await,
                 9 => {
                     let wanted = (0..20).map(|_| PageNumber(random.random_range(1..=PAGES)));
-                    self.pool.preread(wanted.collect());
+                    self.cache.preread(wanted.collect());
                 }
-                10 if random.random_bool(0.02) => self.pool.flush_all().await?,
+                10 if random.random_bool(0.02) => self.cache.flush_all().await?,
                 _ => self.log.request(self.log.end(), 2_000_000),
             }
         }
@@ -232,22 +232,22 @@ fn page_of(record: &[u8]) -> u32 {
     u32::from_le_bytes([record[1], record[2], record[3], record[4]])
 }
 
-/// Redoes the log up to `end` on `pool`. True: pages were torn and restored from images; records
+/// Redoes the log up to `end` on `cache`. True: pages were torn and restored from images; records
 /// before those images must be redone once more.
 async fn redo(
     mut reader: LogReader<SimulatedDirectory>,
-    pool: &TestPool,
+    cache: &TestCache,
     torn: TornPages,
-) -> Result<bool, PoolError> {
+) -> Result<bool, CacheError> {
     let mut damaged = BTreeSet::new();
     let mut any_damage = false;
     while let Some((span, record)) = reader.next().await? {
         let page = page_of(&record);
-        let held = match fetch_or_create(pool, page).await {
-            Err(PoolError::Page(error)) if torn == TornPages::LogImages && is_damage(&error) => {
+        let held = match fetch_or_create(cache, page).await {
+            Err(CacheError::Page(error)) if torn == TornPages::LogImages && is_damage(&error) => {
                 any_damage = true;
                 damaged.insert(page);
-                pool.create(PageNumber(page))
+                cache.create(PageNumber(page))
             }
             fetched => fetched?,
         };
@@ -278,13 +278,13 @@ fn is_damage(error: &PageError) -> bool {
     matches!(error.problem, PageProblem::Damaged(_))
 }
 
-async fn check_contents(pool: &TestPool, history: &History) -> Result<(), PoolError> {
+async fn check_contents(cache: &TestCache, history: &History) -> Result<(), CacheError> {
     let mut expected = vec![0; PAGES as usize + 1];
     for operation in &history.operations {
         expected[operation.page as usize] = operation.version;
     }
     for page in 1..=PAGES {
-        let held = fetch_or_create(pool, page).await?;
+        let held = fetch_or_create(cache, page).await?;
         let version = version_of(&held.bytes());
         assert_eq!(version, expected[page as usize], "version of page {page}");
     }
@@ -299,8 +299,8 @@ struct Bench {
 }
 
 impl Bench {
-    async fn open(&self, history: &RefCell<History>) -> Result<Database, PoolError> {
-        let io = |error: runtime::IoError| PoolError::Log(LogError::Io(error));
+    async fn open(&self, history: &RefCell<History>) -> Result<Database, CacheError> {
+        let io = |error: runtime::IoError| CacheError::Log(LogError::Io(error));
         let observer = Rc::new(NoObserver);
         let directory = self.disk.directory("data");
         let (handle, settings) = (&self.handle, &self.settings);
@@ -332,8 +332,8 @@ impl Bench {
             assert_eq!(history.borrow().durable, 0, "the log is there");
             history.borrow_mut().operations.clear();
             let log = Log::create(handle, &directory, &log_settings, observer.clone()).await?;
-            let pool = self.pool(&store, &log);
-            return self.start(store, pool, log, header, chk, from).await;
+            let cache = self.cache(&store, &log);
+            return self.start(store, cache, log, header, chk, from).await;
         };
         header.highest_log_needed = header.highest_log_needed.max(1);
         check_header(&store, &header, &history.borrow()).await;
@@ -346,50 +346,50 @@ impl Bench {
         history.borrow_mut().operations.truncate(count);
         history.borrow_mut().durable = count;
         let log = Log::open(handle, &directory, &log_settings, &end, observer.clone()).await?;
-        let pool = self.pool(&store, &log);
+        let cache = self.cache(&store, &log);
         let mut again = true;
         while again {
             let observer = observer.clone();
             let reader = LogReader::reopen(handle, &directory, "E00", from, &end, observer);
-            again = redo(reader.await?, &pool, settings.engine.torn_pages).await?;
+            again = redo(reader.await?, &cache, settings.engine.torn_pages).await?;
         }
-        check_contents(&pool, &history.borrow()).await?;
-        self.start(store, pool, log, header, chk, from).await
+        check_contents(&cache, &history.borrow()).await?;
+        self.start(store, cache, log, header, chk, from).await
     }
 
-    fn pool(&self, store: &Store, log: &Log) -> TestPool {
-        let pool = Pool::new(
+    fn cache(&self, store: &Store, log: &Log) -> TestCache {
+        let cache = Cache::new(
             &self.handle,
             &self.settings,
             store.clone(),
             Rc::new(log.clone()),
         );
         if self.settings.engine.torn_pages == TornPages::LogImages {
-            pool.log_images_with(Rc::new(Images(log.clone())));
+            cache.log_images_with(Rc::new(Images(log.clone())));
         }
-        pool
+        cache
     }
 
     async fn start(
         &self,
         store: Store,
-        pool: TestPool,
+        cache: TestCache,
         log: Log,
         header: DatabaseHeader,
         chk: CheckpointFile<SimulatedFile>,
         from: LogPosition,
-    ) -> Result<Database, PoolError> {
+    ) -> Result<Database, CacheError> {
         let headers = HeaderWriter::new(store, header);
         let generation = log.generation();
         let update = headers.update(|header| header.highest_log_needed = generation);
         update
             .await
-            .map_err(|error| PoolError::Log(LogError::Io(error)))?;
+            .map_err(|error| CacheError::Log(LogError::Io(error)))?;
         let source = Rc::new(NoTransactions);
         let checkpointer = Checkpointer::start(
             &self.handle,
             &self.settings,
-            &pool,
+            &cache,
             &log,
             chk,
             headers,
@@ -397,15 +397,15 @@ impl Bench {
             from,
         );
         Ok(Database {
-            pool,
+            cache,
             log,
             _checkpointer: checkpointer,
         })
     }
 }
 
-fn lost_power(error: &PoolError) -> bool {
-    matches!(error, PoolError::Log(LogError::Io(error)) | PoolError::LogFailed(LogError::Io(error))
+fn lost_power(error: &CacheError) -> bool {
+    matches!(error, CacheError::Log(LogError::Io(error)) | CacheError::LogFailed(LogError::Io(error))
         if error.failure == IoFailure::PowerLost)
         || error.to_string().contains("lost power")
 }

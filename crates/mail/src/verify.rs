@@ -65,7 +65,7 @@ pub fn report_of(found: Verification, file: &str) -> VerifyReport {
 fn unlisted(found: &Verification) -> BTreeMap<IntegrityClass, u64> {
     let mut unlisted = BTreeMap::new();
     for (class, &count) in &found.pages.classes {
-        let is_listed = |error: &&edb::pool::PageError| {
+        let is_listed = |error: &&edb::cache::PageError| {
             error
                 .finding()
                 .is_some_and(|finding| finding.class == *class)

@@ -3,7 +3,7 @@
 use super::consistency;
 use measure::display::number::{count, duration, quantity};
 use measure::display::{Advice, AdviceId};
-use measure::result::{CheckKind, ErrorKind, ErrorRecord, OutageCause, RunResult};
+use measure::result::{CheckKind, ErrorKind, ErrorRecord, OutageCause, RunKind, RunResult};
 
 const DOWNTIME: AdviceId = AdviceId("downtime");
 
@@ -14,10 +14,22 @@ pub(super) fn advice(result: &RunResult) -> Vec<Advice> {
         ErrorKind::Unavailable => Some(server_gone(error)),
         ErrorKind::Inconsistent => Some(consistency::failed(result, error)),
         ErrorKind::ServerSide => Some(server_side(error)),
+        ErrorKind::OutOfSpace if result.kind == RunKind::Prediction => Some(data_files_full()),
         _ => None,
     });
     let found = [of_error, downtime(result), wrong_mix(result)];
     found.into_iter().flatten().collect()
+}
+
+/// The data of a prediction have the room that the profile gives them, whatever the array holds.
+fn data_files_full() -> Advice {
+    Advice::new(
+        AdviceId::OUT_OF_SPACE,
+        "Give the data more room to grow, then predict again",
+        "The database needed more than its data files had room for. Set brokerage.growth_reserve_percent \
+         higher, or predict a shorter time."
+            .to_owned(),
+    )
 }
 
 /// A server that is down says nothing yet about the storage, which may be why it went down.

@@ -5,11 +5,11 @@ use super::pages::StripedPages;
 use crate::profile::BrokerageProfile;
 use crate::simulation::trees::Trees;
 use config::ByteSize;
+use edb::cache::Cache;
 use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderWriter};
 use edb::database::LOG_PREFIX;
 use edb::format::database_header::{DatabaseHeader, DatabaseState, LogTime, Signature};
 use edb::log::{Log, LogSettings};
-use edb::pool::Pool;
 use edb::position::LogPosition;
 use edb::settings::{Engine, Maintenance};
 use edb::store::FileStore;
@@ -31,7 +31,7 @@ type SimulatedCheckpointer<D> =
 /// A database of pages without contents that has been opened.
 pub(crate) struct Database<D: Directory> {
     pub(crate) handle: Handle,
-    pub(crate) pool: Pool<(), StripedPages<D::File>>,
+    pub(crate) cache: Cache<(), StripedPages<D::File>>,
     pub(crate) log: Log,
     pub(crate) trees: RefCell<Trees>,
     pub(crate) open: Rc<OpenTransactions>,
@@ -80,7 +80,7 @@ impl<D: Directory> Database<D> {
         let store = FileStore::new(handle, files[0].clone(), &settings, Rc::clone(&observer));
         let pages = StripedPages::new(handle, files, &settings, &observer);
         let write_ahead = Rc::new(log.clone());
-        let pool = Pool::new(handle, &settings, pages, write_ahead);
+        let cache = Cache::new(handle, &settings, pages, write_ahead);
         let mut header = DatabaseHeader::new(page_bytes as u32, log.signature());
         header.state = DatabaseState::Dirty;
         header.lowest_log_needed = log.generation();
@@ -91,7 +91,7 @@ impl<D: Directory> Database<D> {
         let checkpointer = Checkpointer::start(
             handle,
             &settings,
-            &pool,
+            &cache,
             &log,
             file,
             headers.clone(),
@@ -101,7 +101,7 @@ impl<D: Directory> Database<D> {
         headers.update(|_| {}).await?;
         Ok(Self {
             handle: handle.clone(),
-            pool,
+            cache,
             log,
             trees: RefCell::new(Trees::build(&profile.brokerage)),
             open,
@@ -114,8 +114,8 @@ impl<D: Directory> Database<D> {
     /// Writes all dirty pages and closes the database.
     pub(crate) async fn close(&self) -> Result<(), EngineError> {
         self.log.make_durable(self.log.end()).await?;
-        self.pool.flush_all().await?;
-        self.pool.sync().await?;
+        self.cache.flush_all().await?;
+        self.cache.sync().await?;
         self.checkpointer.advance().await?;
         self.log.close().await?;
         self.headers
@@ -131,7 +131,7 @@ impl<D: Directory> Database<D> {
 
     /// Filled share of the database cache, of what it could hold.
     pub(crate) fn cache_fill(&self) -> f64 {
-        let cache = self.pool.statistics();
+        let cache = self.cache.statistics();
         let could_hold = cache.capacity_pages.min(self.trees.borrow().used_pages());
         cache.resident_pages as f64 / could_hold.max(1) as f64
     }

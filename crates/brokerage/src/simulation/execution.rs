@@ -5,9 +5,9 @@ use crate::simulation::plan::{Plan, Step};
 use crate::simulation::schema::{TABLES, Table};
 use crate::simulation::tree::Path;
 use edb::EngineError;
-use edb::pool::PageRef;
+use edb::cache::PageRef;
 use edb::position::{LogPosition, PageNumber};
-use runtime::Directory;
+use runtime::{Directory, IoError, IoFailure, IoOperation};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -57,7 +57,7 @@ impl<D: Directory> Database<D> {
         let mut executed = Executed::default();
         let mut begin = None;
         for &step in &plan.steps {
-            self.pool.check()?;
+            self.cache.check()?;
             match step {
                 Step::LookUp { table, from, until } => {
                     let rows = &plan.rows[from as usize..until as usize];
@@ -120,7 +120,7 @@ impl<D: Directory> Database<D> {
             let path = self.path(table, **row);
             path.pages()
                 .iter()
-                .any(|&page| !self.pool.contains(PageNumber(page)))
+                .any(|&page| !self.cache.contains(PageNumber(page)))
         };
         // Cached rows need no task.
         let wanted: Rc<[u64]> = rows.iter().filter(missing).copied().collect();
@@ -129,7 +129,7 @@ impl<D: Directory> Database<D> {
             let path = self.path(table, row);
             pages += path.pages().len() as u64;
             for &page in path.pages() {
-                drop(self.pool.get(PageNumber(page)));
+                drop(self.cache.get(PageNumber(page)));
             }
         }
         let next = Rc::new(Cell::new(0));
@@ -183,7 +183,7 @@ impl<D: Directory> Database<D> {
         let leaves: Vec<u64> = leaves.map(|leaf| leaf * per_leaf).collect();
         let ahead = leaves.iter().take(how.depth as usize);
         let ahead = ahead.map(|&row| PageNumber(self.path(table, row).leaf()));
-        self.pool.preread(ahead.collect());
+        self.cache.preread(ahead.collect());
         for row in leaves {
             pages += self.read_path(self.path(table, row)).await?;
         }
@@ -197,8 +197,8 @@ impl<D: Directory> Database<D> {
     async fn read_path(&self, path: Path) -> Result<u64, EngineError> {
         for &page in path.pages() {
             let page = PageNumber(page);
-            if !self.pool.touch(page) {
-                self.pool.fetch(page).await?;
+            if !self.cache.touch(page) {
+                self.cache.fetch(page).await?;
             }
         }
         Ok(path.pages().len() as u64)
@@ -223,9 +223,9 @@ impl<D: Directory> Database<D> {
         let path = loop {
             let path = self.path(table, at);
             let missing = path.pages().iter().map(|&page| PageNumber(page));
-            match missing.into_iter().find(|&page| !self.pool.touch(page)) {
+            match missing.into_iter().find(|&page| !self.cache.touch(page)) {
                 None => break path,
-                Some(missing) => pins.push(self.pool.fetch(missing).await?),
+                Some(missing) => pins.push(self.cache.fetch(missing).await?),
             }
         };
         let created = self.grow(step, trade)?;
@@ -242,11 +242,11 @@ impl<D: Directory> Database<D> {
             *begin = Some(span.begin);
             self.open.hold(span.begin);
         }
-        if let Some(leaf) = self.pool.get(PageNumber(path.leaf())) {
+        if let Some(leaf) = self.cache.get(PageNumber(path.leaf())) {
             leaf.change(span.begin, span.end, |()| ());
         }
         for page in created {
-            let page = self.pool.create(PageNumber(page));
+            let page = self.cache.create(PageNumber(page));
             page.change(span.begin, span.end, |()| ());
         }
         Ok(path.pages().len() as u64)
@@ -256,9 +256,13 @@ impl<D: Directory> Database<D> {
     fn grow(&self, step: Step, trade: &mut Option<u64>) -> Result<Vec<u32>, EngineError> {
         let mut trees = self.trees.borrow_mut();
         let full = || {
-            EngineError::Settings(
-                "The data files are full; increase brokerage.growth_reserve_percent.".to_owned(),
-            )
+            EngineError::OutOfSpace(IoError {
+                operation: IoOperation::Resize,
+                file: "the data files".to_owned(),
+                offset_bytes: 0,
+                length_bytes: 0,
+                failure: IoFailure::OutOfSpace,
+            })
         };
         match step {
             Step::Append { table } => {

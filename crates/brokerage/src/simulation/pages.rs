@@ -1,8 +1,8 @@
 //! The pages of a database, striped over its files in extents of eight pages.
 
 use edb::EngineSettings;
+use edb::cache::{PageError, PageStore};
 use edb::format::layout::HEADER_PAGES;
-use edb::pool::{PageError, PageStore};
 use edb::position::PageNumber;
 use edb::store::ContentlessStore;
 use runtime::{File, Handle, IoCause, IoObserver};

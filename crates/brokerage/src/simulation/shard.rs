@@ -190,7 +190,7 @@ impl<D: Directory> ShardTasks for Shard<D> {
     fn note_state(&self) {
         if let Some(clients) = self.clients.borrow().as_ref() {
             let database = &clients.database;
-            let cache = database.pool.statistics();
+            let cache = database.cache.statistics();
             let mut recorder = self.recorder.borrow_mut();
             recorder.page_fault_stalls_so_far(ONLY_SHARD, cache.page_fault_stalls);
             recorder.database_size(ONLY_SHARD, database.size_bytes());

@@ -3,10 +3,10 @@
 use super::contents::Checkpoint;
 use super::file::CheckpointFile;
 use super::headers::HeaderWriter;
+use crate::cache::{Cache, CacheError, PageStore, Payload};
 use crate::integrity::{FileFinding, LastWritten};
 use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogRollover};
-use crate::pool::{PageStore, Payload, Pool, PoolError};
 use crate::position::LogPosition;
 use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::settings::EngineSettings;
@@ -39,7 +39,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Clone for Checkpointer<P, S, F> {
 }
 
 struct Shared<P: Payload, S: PageStore<P>, F: File> {
-    pool: Pool<P, S>,
+    cache: Cache<P, S>,
     log: Log,
     file: CheckpointFile<F>,
     headers: HeaderWriter<F>,
@@ -48,7 +48,7 @@ struct Shared<P: Payload, S: PageStore<P>, F: File> {
     turn: Rc<Semaphore>,
     /// Whether it stays where it is, and with it the log files behind it.
     is_held: Cell<bool>,
-    failure: RefCell<Option<PoolError>>,
+    failure: RefCell<Option<CacheError>>,
 }
 
 impl<P: Payload, S: PageStore<P>, F: File> Drop for Checkpointer<P, S, F> {
@@ -64,7 +64,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
     pub fn start(
         handle: &Handle,
         settings: &EngineSettings,
-        pool: &Pool<P, S>,
+        cache: &Cache<P, S>,
         log: &Log,
         file: CheckpointFile<F>,
         headers: HeaderWriter<F>,
@@ -72,7 +72,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
         position: LogPosition,
     ) -> Self {
         let shared = Rc::new(Shared {
-            pool: pool.clone(),
+            cache: cache.clone(),
             log: log.clone(),
             file,
             headers: headers.clone(),
@@ -84,7 +84,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
         });
         log.on_rollover(Rc::new(HeaderAtRollover {
             headers,
-            flusher: pool.flusher_signal(),
+            flusher: cache.flusher_signal(),
         }));
         let signal = Rc::new(Signal::default());
         let interval_ns = settings.internals.checkpoint_interval_ms.max(1) * MILLISECOND_NS;
@@ -127,7 +127,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
     ///
     /// # Errors
     /// If the storage fails; every later call returns the same failure.
-    pub async fn advance(&self) -> Result<(), PoolError> {
+    pub async fn advance(&self) -> Result<(), CacheError> {
         self.shared.advance().await
     }
 
@@ -149,13 +149,13 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
     ///
     /// # Errors
     /// The failure of an earlier move.
-    pub fn check(&self) -> Result<(), PoolError> {
+    pub fn check(&self) -> Result<(), CacheError> {
         self.shared.check()
     }
 }
 
 impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
-    fn check(&self) -> Result<(), PoolError> {
+    fn check(&self) -> Result<(), CacheError> {
         match &*self.failure.borrow() {
             Some(failure) => Err(failure.clone()),
             None => Ok(()),
@@ -166,7 +166,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
     fn goal(&self) -> LogPosition {
         // What is not yet durable in the log is not needed from before its own place, either.
         let mut goal = self.log.durable();
-        let mut pages = self.pool.oldest_change();
+        let mut pages = self.cache.oldest_change();
         let mut transactions = self.source.oldest_transaction();
         if is_seeded(SeededBug::CheckpointIgnoresDirtyPages) {
             pages = None;
@@ -180,7 +180,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
         goal
     }
 
-    async fn advance(&self) -> Result<(), PoolError> {
+    async fn advance(&self) -> Result<(), CacheError> {
         let _turn = self.turn.acquire().await;
         self.check()?;
         let outcome = self.try_advance().await;
@@ -190,8 +190,8 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
         outcome
     }
 
-    async fn try_advance(&self) -> Result<(), PoolError> {
-        self.pool.check()?;
+    async fn try_advance(&self) -> Result<(), CacheError> {
+        self.cache.check()?;
         if self.is_held.get() {
             return Ok(());
         }
@@ -201,12 +201,12 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
             return Ok(());
         }
         if !is_seeded(SeededBug::CheckpointWithoutFlush) {
-            self.pool.sync().await?;
+            self.cache.sync().await?;
         }
         let file_bytes = self.log.file_size_bytes();
         let lowest = goal.generation(file_bytes);
         let highest = self.log.generation();
-        let failed = |error: IoError| PoolError::Log(LogError::Io(error));
+        let failed = |error: IoError| CacheError::Log(LogError::Io(error));
         if self.headers.header().lowest_log_needed != lowest {
             let update = self.headers.update(|header| {
                 header.lowest_log_needed = lowest;
@@ -234,7 +234,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
 /// prevented.
 struct HeaderAtRollover<F: File> {
     headers: HeaderWriter<F>,
-    /// Wakes the flusher of the pool, without keeping the pool alive.
+    /// Wakes the flusher of the cache, without keeping the cache alive.
     flusher: Rc<Signal>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! - [`CheckpointFile`] holds it on disk, [`HeaderWriter`] the log files the database needs.
 //! - [`Checkpointer`] moves it: every second or two, as far as dirty pages and open transactions
-//!   allow, the database header first. Pages are written back by the pool's own flusher.
+//!   allow, the database header first. Pages are written back by the cache's own flusher.
 
 mod checkpointer;
 mod contents;

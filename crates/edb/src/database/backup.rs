@@ -6,7 +6,7 @@
 
 use super::Database;
 use super::copy::DatabaseCopy;
-use crate::pool::{PageError, PageStore};
+use crate::cache::{PageError, PageStore};
 use crate::position::PageNumber;
 use crate::tree::Page;
 use runtime::{Buffer, Directory, IoCause, IoError, JoinHandle};
@@ -101,10 +101,10 @@ impl<D: Directory> Database<D> {
 
     fn start_read(&self, first: u32, count: u32) -> JoinHandle<Vec<ReadPage>> {
         let core = &self.inner.core;
-        let pool = core.pool.clone();
+        let cache = core.cache.clone();
         core.handle.spawn(async move {
             let first = PageNumber(first);
-            pool.store().read(first, count, IoCause::Backup).await
+            cache.store().read(first, count, IoCause::Backup).await
         })
     }
 
@@ -117,7 +117,7 @@ impl<D: Directory> Database<D> {
             let result = match result {
                 // One bad page fails a whole request.
                 Err(error) if error.finding().is_none() => {
-                    core.pool.store().read_page(number, IoCause::Backup).await
+                    core.cache.store().read_page(number, IoCause::Backup).await
                 }
                 result => result,
             };
@@ -130,7 +130,7 @@ impl<D: Directory> Database<D> {
                         pass.bad_pages += 1;
                         core.note_damage(&error);
                     }
-                    core.pool.store().blank()
+                    core.cache.store().blank()
                 }
             });
         }

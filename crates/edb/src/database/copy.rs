@@ -193,7 +193,7 @@ impl<D: Directory> Database<D> {
             write.await?;
         }
         // The file may have grown since its end was read; what is new there is in the log.
-        let size_bytes = core.pool.store().file().size_bytes().await?;
+        let size_bytes = core.cache.store().file().size_bytes().await?;
         if copy.file.size_bytes().await? < size_bytes {
             copy.file.set_size_bytes(size_bytes).await?;
         }

@@ -7,6 +7,7 @@
 
 use super::Database;
 use super::parts::{LateLog, Parts};
+use crate::cache::Cache;
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
 use crate::format::catalog::system_rows;
@@ -18,7 +19,6 @@ use crate::format::page::PageFlags;
 use crate::integrity::DbtimeRange;
 use crate::log::Log;
 use crate::log_record::encode_system;
-use crate::pool::Pool;
 use crate::position::LogPosition;
 use crate::settings::EngineSettings;
 use crate::space::{self, Extent};
@@ -68,19 +68,20 @@ impl<D: Directory> Parts<'_, D> {
         header.lowest_log_needed = log.generation();
         let write_ahead = Rc::new(LateLog::default());
         write_ahead.set(log.clone());
-        let pool = Pool::new(self.handle, self.settings, store, write_ahead);
-        self.log_images(&pool, &log);
+        let cache = Cache::new(self.handle, self.settings, store, write_ahead);
+        self.log_images(&cache, &log);
         let shared = SharedState::new(range.base, header.last_object_id);
         let begin = log.end();
         let checkpoint_parts = self
-            .checkpoint_parts(&pool, &log, &shared, header, LogPosition::START)
+            .checkpoint_parts(&cache, &log, &shared, header, LogPosition::START)
             .await?;
         checkpoint_parts.headers.update(|_| {}).await?;
-        pool.store()
+        cache
+            .store()
             .extend_to(INITIAL_PAGES, IoCause::Build)
             .await?;
         self.database_directory.sync().await?;
-        let core = Core::new(self.handle, self.settings, pool, log, shared);
+        let core = Core::new(self.handle, self.settings, cache, log, shared);
         core.growth.owned_pages.set(INITIAL_PAGES);
         core.growth.file_pages.set(INITIAL_PAGES);
         core.write(|mut step| {
@@ -99,8 +100,8 @@ impl<D: Directory> Parts<'_, D> {
             .await?;
         }
         core.log.make_durable(core.log.end()).await?;
-        core.pool.flush_all().await?;
-        core.pool.sync().await?;
+        core.cache.flush_all().await?;
+        core.cache.sync().await?;
         let attach = TimeAndPosition {
             time: core.log.time(),
             position: HeaderLogPosition::from_stream(begin.0, core.log.file_size_bytes()),

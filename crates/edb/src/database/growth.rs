@@ -44,7 +44,7 @@ impl<D: Directory> Core<D> {
                     return Ok(());
                 }
                 Err(crate::tree::Need::Page(page)) => {
-                    pins.push(self.pool.fetch(page.into()).await?);
+                    pins.push(self.cache.fetch(page.into()).await?);
                 }
                 Err(crate::tree::Need::Refused(error)) => return Err(error),
                 Err(crate::tree::Need::Space { .. }) => {
@@ -57,7 +57,7 @@ impl<D: Directory> Core<D> {
     /// Makes the file at least `pages` pages long.
     async fn lengthen(&self, pages: u32) -> Result<(), IoError> {
         if self.growth.file_pages.get() < pages {
-            self.pool.store().extend_to(pages, IoCause::Build).await?;
+            self.cache.store().extend_to(pages, IoCause::Build).await?;
             self.growth.file_pages.set(pages);
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! Page images in the log, against torn writes.
 
 use super::parts::Parts;
+use crate::cache::{Cache, PageImages};
 use crate::log::Log;
 use crate::log_record::encode_image;
-use crate::pool::{PageImages, Pool};
 use crate::position::{LogPosition, PageNumber};
 use crate::settings::TornPages;
 use crate::store::FileStore;
@@ -22,10 +22,10 @@ impl PageImages<Page> for Images {
 }
 
 impl<D: Directory> Parts<'_, D> {
-    /// Lets the pool log page images if the settings say so.
-    pub(crate) fn log_images(&self, pool: &Pool<Page, FileStore<D::File>>, log: &Log) {
+    /// Lets the cache log page images if the settings say so.
+    pub(crate) fn log_images(&self, cache: &Cache<Page, FileStore<D::File>>, log: &Log) {
         if self.settings.engine.torn_pages == TornPages::LogImages {
-            pool.log_images_with(Rc::new(Images { log: log.clone() }));
+            cache.log_images_with(Rc::new(Images { log: log.clone() }));
         }
     }
 }

@@ -206,8 +206,8 @@ impl<D: Directory> Database<D> {
         assert_eq!(left, 0, "without transactions everything can be cleaned up");
         core.closing.set(true);
         core.log.make_durable(core.log.end()).await?;
-        core.pool.flush_all().await?;
-        core.pool.sync().await?;
+        core.cache.flush_all().await?;
+        core.cache.sync().await?;
         checkpoint_parts.checkpointer.hold(false);
         checkpoint_parts.checkpointer.advance().await?;
         let detach = TimeAndPosition {
@@ -226,7 +226,7 @@ impl<D: Directory> Database<D> {
         };
         let mut header = checkpoint_parts.headers.header();
         mark_clean(&mut header);
-        let versions = core.pool.store().versions().versions();
+        let versions = core.cache.store().versions().versions();
         let stored = StoredVersions::write(&place.directory, &place.name, &header, &versions);
         match stored.await {
             // Without them the next opening reads every page; the database itself is closed well.

@@ -2,6 +2,7 @@
 
 use super::parts::{LateLog, Parts};
 use super::{Database, LOG_PREFIX};
+use crate::cache::Cache;
 use crate::checkpoint::CheckpointFile;
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
@@ -13,7 +14,6 @@ use crate::integrity::{
     DamageClass, DbtimeRange, FileClass, FileFinding, VersionTable, compare_headers,
 };
 use crate::log::{Log, LogReader};
-use crate::pool::Pool;
 use crate::position::LogPosition;
 use crate::recovery::{Recovery, RecoveryReport};
 use crate::seeded_bugs::{SeededBug, is_seeded};
@@ -109,7 +109,7 @@ impl<D: Directory> Parts<'_, D> {
         let missing_versions = self.load_versions(&versions, &header, &file_name).await?;
         let write_ahead = Rc::new(LateLog::default());
         let shared = SharedState::new(header.dbtime, header.last_object_id);
-        let pool = Pool::new(self.handle, self.settings, store, write_ahead.clone());
+        let cache = Cache::new(self.handle, self.settings, store, write_ahead.clone());
         let start = self.find_log(&header, &file_name).await?;
         let damaged_checkpoint = start
             .as_ref()
@@ -119,25 +119,25 @@ impl<D: Directory> Parts<'_, D> {
             .map_or(LogPosition::START, |start| start.checkpoint);
         let with_images = self.settings.engine.torn_pages == TornPages::LogImages;
         let known = (checkpoint, header.dbtime);
-        let mut recovery = Recovery::new(&pool, &file_name, known, with_images);
-        pool.store().set_reads_once(with_images);
+        let mut recovery = Recovery::new(&cache, &file_name, known, with_images);
+        cache.store().set_reads_once(with_images);
         let log = match start {
             None => self.new_log().await?,
             Some(start) => {
-                self.redo(start, &header, &mut recovery, &pool, &write_ahead)
+                self.redo(start, &header, &mut recovery, &cache, &write_ahead)
                     .await?
             }
         };
         write_ahead.set(log.clone());
-        self.log_images(&pool, &log);
+        self.log_images(&cache, &log);
         recovery.redo_kept().await?;
         let mut outcome = recovery.finish()?;
         shared.dbtime.set(header.dbtime.max(outcome.dbtime));
-        pool.store().set_reads_once(false);
+        cache.store().set_reads_once(false);
         versions.set_range(range, shared.dbtime.get());
         let open = outcome.hold(&mut shared.transactions.borrow_mut());
         let checkpoint_parts = self
-            .checkpoint_parts(&pool, &log, &shared, header, checkpoint)
+            .checkpoint_parts(&cache, &log, &shared, header, checkpoint)
             .await?;
         let attach = TimeAndPosition {
             time: log.time(),
@@ -160,7 +160,7 @@ impl<D: Directory> Parts<'_, D> {
             header.highest_log_committed = log.generation();
         });
         dirty.await?;
-        let core = Core::new(self.handle, self.settings, pool, log, shared);
+        let core = Core::new(self.handle, self.settings, cache, log, shared);
         core.measure_file().await?;
         let mut report = outcome.report;
         report.undone_transactions = open.len() as u64;
@@ -172,8 +172,8 @@ impl<D: Directory> Parts<'_, D> {
         if !report.was_clean {
             // Pages that the power cut has torn lie repaired in the cache. Whoever reads the disk from
             // here on must not find them torn.
-            core.pool.flush_all().await?;
-            core.pool.sync().await?;
+            core.cache.flush_all().await?;
+            core.cache.sync().await?;
             half_written::remove_note(self.database_directory, self.name).await?;
         }
         core.load_catalog().await?;
@@ -364,7 +364,7 @@ impl<D: Directory> Parts<'_, D> {
         mut start: LogStart<D>,
         header: &DatabaseHeader,
         recovery: &mut Recovery<D>,
-        pool: &Pool<crate::tree::Page, FileStore<D::File>>,
+        cache: &Cache<crate::tree::Page, FileStore<D::File>>,
         write_ahead: &LateLog,
     ) -> Result<Log, EngineError> {
         while let Some((span, record)) = start.reader.next().await? {
@@ -374,7 +374,7 @@ impl<D: Directory> Parts<'_, D> {
             }
             write_ahead.set_redone(span.end);
             recovery.read(span, record).await?;
-            pool.check()?;
+            cache.check()?;
         }
         let Some(end) = start.reader.end() else {
             panic!("a reader that is done knows where the log ends");
@@ -383,7 +383,7 @@ impl<D: Directory> Parts<'_, D> {
             && let Some(evidence) = end.missing_before(start.checkpoint)
         {
             return Err(EngineError::LogEndLost {
-                file: pool.store().file().name(),
+                file: cache.store().file().name(),
                 evidence,
             });
         }
@@ -407,9 +407,9 @@ impl<D: Directory> Core<D> {
             Ok(space::last_owned(step, owned_root)?.last)
         });
         let owned = owned.await?;
-        let pages = self.pool.store().pages().await?;
+        let pages = self.cache.store().pages().await?;
         if pages < owned {
-            self.pool.store().extend_to(owned, IoCause::Build).await?;
+            self.cache.store().extend_to(owned, IoCause::Build).await?;
         }
         self.growth.owned_pages.set(owned);
         self.growth.file_pages.set(pages.max(owned));

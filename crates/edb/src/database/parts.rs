@@ -1,5 +1,6 @@
 //! The parts a database is put together from, when it is created and when it is opened.
 
+use crate::cache::{Cache, WriteAhead};
 use crate::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderWriter};
 use crate::engine::SharedState;
 use crate::error::EngineError;
@@ -7,7 +8,6 @@ use crate::format::database_header::{DatabaseHeader, LogTime, Signature};
 use crate::integrity::DbtimeRange;
 use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogSettings};
-use crate::pool::{Pool, WriteAhead};
 use crate::position::LogPosition;
 use crate::recovery::LoggedContents;
 use crate::settings::EngineSettings;
@@ -141,7 +141,7 @@ impl<'a, D: Directory> Parts<'a, D> {
     /// The task that moves the checkpoint, which the file states as `position`.
     pub(crate) async fn checkpoint_parts(
         &self,
-        pool: &Pool<Page, FileStore<D::File>>,
+        cache: &Cache<Page, FileStore<D::File>>,
         log: &Log,
         shared: &SharedState,
         header: DatabaseHeader,
@@ -154,13 +154,13 @@ impl<'a, D: Directory> Parts<'a, D> {
             Rc::clone(&self.observer),
         );
         let file = file.await?;
-        pool.store().set_source(Rc::new(LoggedContents {
+        cache.store().set_source(Rc::new(LoggedContents {
             handle: self.handle.clone(),
             directory: self.log_directory.clone(),
             signature: log.signature(),
             observer: Rc::clone(&self.observer),
         }));
-        let headers = HeaderWriter::new(pool.store().clone(), header);
+        let headers = HeaderWriter::new(cache.store().clone(), header);
         let source = Rc::new(Source {
             shared: shared.clone(),
             log: log.clone(),
@@ -169,7 +169,7 @@ impl<'a, D: Directory> Parts<'a, D> {
         let checkpointer = Checkpointer::start(
             self.handle,
             self.settings,
-            pool,
+            cache,
             log,
             file,
             headers.clone(),
@@ -205,7 +205,7 @@ impl<F: runtime::File> CheckpointSource for Source<F> {
     }
 }
 
-/// The log as the pool sees it while a restart still reads it: everything that happens is in the log
+/// The log as the cache sees it while a restart still reads it: everything that happens is in the log
 /// already. Afterwards the log itself.
 #[derive(Default)]
 pub(crate) struct LateLog {

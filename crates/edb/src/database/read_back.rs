@@ -38,7 +38,7 @@ pub(super) fn start<D: Directory>(inner: &Rc<Inner<D>>) {
 impl<D: Directory> Inner<D> {
     async fn read_copies_back(&self) -> Result<(), IoError> {
         self.report_overwritten_copies();
-        let store = self.core.pool.store();
+        let store = self.core.cache.store();
         let written = self.checkpoint_parts.headers.written();
         let page_bytes = store.page_size_bytes() as u64;
         let (handle, file) = (&self.core.handle, store.file());

@@ -1,10 +1,10 @@
 //! The background scan of this database.
 
 use super::Database;
+use crate::cache::PageError;
 use crate::damage::Damage;
 use crate::engine::Core;
 use crate::maintenance::{MaintenanceScan, ScanTarget};
-use crate::pool::PageError;
 use runtime::Directory;
 use std::rc::{Rc, Weak};
 
@@ -30,7 +30,7 @@ pub(super) fn start<D: Directory>(core: &Rc<Core<D>>) -> Option<MaintenanceScan>
     let target = Rc::new(Target {
         core: Rc::downgrade(core),
     });
-    let start = || MaintenanceScan::start(&core.handle, &core.settings, &core.pool, target);
+    let start = || MaintenanceScan::start(&core.handle, &core.settings, &core.cache, target);
     core.settings.maintenance.enabled.then(start)
 }
 
@@ -48,12 +48,12 @@ impl<D: Directory> Database<D> {
     #[must_use]
     pub fn take_damage(&self) -> Vec<Damage> {
         let core = &self.inner.core;
-        for error in core.pool.take_preread_damage() {
+        for error in core.cache.take_preread_damage() {
             core.note_damage(&error);
         }
         let mut damage = core.damage.take();
         damage.extend(core.log.take_findings().into_iter().map(Damage::File));
-        let settled = core.pool.store().take_settled();
+        let settled = core.cache.store().take_settled();
         damage.extend(settled.into_iter().map(Damage::Page));
         damage
     }

@@ -1,17 +1,17 @@
 //! Numbers about a running database.
 
 use super::parts::CheckpointParts;
+use crate::cache::CacheStatistics;
 use crate::engine::Core;
 use crate::log::LogStatistics;
 use crate::maintenance::MaintenanceStatistics;
-use crate::pool::PoolStatistics;
 use runtime::Directory;
 
 /// What the engine holds and has done since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineStatistics {
     /// The database cache: pages, faults, stalls, writes.
-    pub cache: PoolStatistics,
+    pub cache: CacheStatistics,
     /// Bytes of changed pages that are not written yet.
     pub dirty_bytes: u64,
     /// The log: records, bytes, writes.
@@ -44,7 +44,7 @@ impl EngineStatistics {
     ) -> Self {
         let transactions = core.transactions.borrow();
         let page_bytes = core.settings.engine.page_bytes() as u64;
-        let cache = core.pool.statistics();
+        let cache = core.cache.statistics();
         Self {
             cache,
             dirty_bytes: cache.dirty_pages * page_bytes,

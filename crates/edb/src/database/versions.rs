@@ -1,9 +1,9 @@
 //! The versions of the pages of an open database.
 
 use super::Database;
+use crate::cache::PageStore;
 use crate::error::EngineError;
 use crate::integrity::{Version, VersionTable};
-use crate::pool::PageStore;
 use crate::position::PageNumber;
 use runtime::{Directory, IoCause};
 use std::rc::Rc;
@@ -26,7 +26,7 @@ impl<D: Directory> Database<D> {
     /// What is known of the versions of pages. It stays valid when the database is closed.
     #[must_use]
     pub fn versions(&self) -> Rc<VersionTable> {
-        Rc::clone(self.inner.core.pool.store().versions())
+        Rc::clone(self.inner.core.cache.store().versions())
     }
 
     /// Reads every page of which no version is known, so that from now on each is known. To be
@@ -40,7 +40,7 @@ impl<D: Directory> Database<D> {
         progress: impl Fn(u64) -> bool,
     ) -> Result<Rebuilt, EngineError> {
         let core = &self.inner.core;
-        let (store, began_ns) = (core.pool.store(), core.handle.now_ns());
+        let (store, began_ns) = (core.cache.store(), core.handle.now_ns());
         let page_bytes = store.page_size_bytes() as u32;
         let last = core.growth.file_pages.get();
         let mut rebuilt = Rebuilt::default();

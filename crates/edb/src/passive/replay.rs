@@ -3,6 +3,7 @@
 use super::progress::Progress;
 use super::ship::ShipTo;
 use super::{CopyPlace, Seeded};
+use crate::cache::Cache;
 use crate::checkpoint::{
     Checkpoint, CheckpointFile, HeaderWriter, read_checkpoint_back, read_header_back,
 };
@@ -12,7 +13,6 @@ use crate::integrity::{DbtimeRange, FileFinding, LastWritten};
 use crate::log::{
     ClosedLog, LOG_PREFIX, LogEnd, LogReader, ShippedFile, full_name, missing_file, verify_log,
 };
-use crate::pool::Pool;
 use crate::position::LogPosition;
 use crate::recovery::Recovery;
 use crate::store::FileStore;
@@ -28,7 +28,7 @@ pub(super) struct Replay<D: Directory> {
     handle: Handle,
     log_directory: D,
     observer: Rc<dyn IoObserver>,
-    pool: Pool<Page, FileStore<D::File>>,
+    cache: Cache<Page, FileStore<D::File>>,
     recovery: Recovery<D>,
     write_ahead: Rc<LateLog>,
     headers: HeaderWriter<D::File>,
@@ -85,10 +85,10 @@ impl<D: Directory> Replay<D> {
         let store = parts.store(file, range, u64::MAX);
         let file_name = format!("{}/{}", place.directory.describe(), place.name);
         let write_ahead = Rc::new(LateLog::default());
-        let pool = Pool::new(handle, &place.settings, store, write_ahead.clone());
+        let cache = Cache::new(handle, &place.settings, store, write_ahead.clone());
         let known = (seeded.checkpoint, header.dbtime);
         // Images in the log repair torn pages, and this copy has none: nothing has cut its writes off.
-        let recovery = Recovery::new(&pool, &file_name, known, false);
+        let recovery = Recovery::new(&cache, &file_name, known, false);
         let observer = Rc::clone(&place.observer);
         let checkpoint_file =
             CheckpointFile::open(handle, place.log_directory, LOG_PREFIX, observer);
@@ -97,7 +97,7 @@ impl<D: Directory> Replay<D> {
             handle: handle.clone(),
             log_directory: place.log_directory.clone(),
             observer: Rc::clone(&place.observer),
-            headers: HeaderWriter::new(pool.store().clone(), header),
+            headers: HeaderWriter::new(cache.store().clone(), header),
             recovery,
             write_ahead,
             checkpoint_file: checkpoint_file.await?,
@@ -107,7 +107,7 @@ impl<D: Directory> Replay<D> {
             log: seeded.files.end_before(oldest_file),
             reader: None,
             findings: Vec::new(),
-            pool,
+            cache,
         };
         replay.write_checkpoint(seeded.checkpoint).await?;
         for written in replay.written_copies() {
@@ -121,7 +121,7 @@ impl<D: Directory> Replay<D> {
     }
 
     pub(super) fn page_bytes(&self) -> usize {
-        self.pool.store().page_size_bytes()
+        self.cache.store().page_size_bytes()
     }
 
     /// The beginning of the file that the checkpoint of the seeded copy is in: transactions may have begun
@@ -162,13 +162,13 @@ impl<D: Directory> Replay<D> {
             self.write_ahead.set_redone(span.end);
             self.recovery.read(span, record).await?;
             self.replayed = span.end;
-            self.pool.check()?;
+            self.cache.check()?;
             records += 1;
             if records % RECORDS_AT_ONCE == 0 {
                 self.handle.yield_now().await;
             }
         }
-        Ok(self.pool.check()?)
+        Ok(self.cache.check()?)
     }
 
     /// Ships the file that was being written when the log was closed.
@@ -194,7 +194,7 @@ impl<D: Directory> Replay<D> {
             }
         }
         self.replay_records().await?;
-        self.pool.flush_all().await?;
+        self.cache.flush_all().await?;
         self.advance_checkpoint(self.replayed).await?;
         let end = self
             .reader
@@ -225,7 +225,7 @@ impl<D: Directory> Replay<D> {
         findings.extend(copies.iter().flat_map(|copy| copy.take_overwritten()));
         let [header, checkpoint] = &copies;
         let (handle, directory) = (&self.handle, &self.log_directory);
-        let (file, page_bytes) = (self.pool.store().file(), self.page_bytes() as u64);
+        let (file, page_bytes) = (self.cache.store().file(), self.page_bytes() as u64);
         findings.extend(read_header_back(handle, file, header, page_bytes).await?);
         findings.extend(read_checkpoint_back(handle, directory, LOG_PREFIX, checkpoint).await?);
         Ok(findings)
@@ -234,12 +234,12 @@ impl<D: Directory> Replay<D> {
     /// Moves the checkpoint as far as pages that are not written yet allow, but not beyond `limit`. Log
     /// files before it are removed.
     async fn advance_checkpoint(&mut self, limit: LogPosition) -> Result<(), EngineError> {
-        let goal = self.pool.oldest_change().unwrap_or(limit).min(limit);
+        let goal = self.cache.oldest_change().unwrap_or(limit).min(limit);
         let goal = goal.min(self.replayed);
         if goal <= self.checkpoint {
             return Ok(());
         }
-        self.pool.sync().await?;
+        self.cache.sync().await?;
         self.write_checkpoint(goal).await?;
         self.recovery.forget_deleted_before(goal);
         let lowest = goal.generation(self.log.file_size_bytes);

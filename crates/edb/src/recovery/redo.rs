@@ -1,10 +1,10 @@
 //! Reading the log forwards.
 
 use super::RecoveryReport;
+use crate::cache::{Cache, CacheError, PageProblem, PageRef};
 use crate::error::EngineError;
 use crate::format::page::PageView;
 use crate::log_record::{LogRecord, NodeUndo, UndoState};
-use crate::pool::{PageProblem, PageRef, Pool, PoolError};
 use crate::position::{LogPosition, LogSpan, PageNumber};
 use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::store::FileStore;
@@ -26,7 +26,7 @@ type Deleted = (u32, Rc<[u8]>, LogPosition);
 
 /// The state of recovery while it reads the log record by record.
 pub(crate) struct Recovery<D: Directory> {
-    pool: Pool<Page, FileStore<D::File>>,
+    cache: Cache<Page, FileStore<D::File>>,
     file_name: String,
     /// Pages hold everything logged before this position.
     checkpoint: LogPosition,
@@ -76,13 +76,13 @@ impl Outcome {
 
 impl<D: Directory> Recovery<D> {
     pub(crate) fn new(
-        pool: &Pool<Page, FileStore<D::File>>,
+        cache: &Cache<Page, FileStore<D::File>>,
         file_name: &str,
         (checkpoint, header_dbtime): (LogPosition, u64),
         with_images: bool,
     ) -> Self {
         Self {
-            pool: pool.clone(),
+            cache: cache.clone(),
             file_name: file_name.to_owned(),
             checkpoint,
             with_images,
@@ -162,12 +162,12 @@ impl<D: Directory> Recovery<D> {
                 && restored.insert(page)
             {
                 self.restore(*span, page, bytes).await?;
-                self.pool.check()?;
+                self.cache.check()?;
             }
         }
         for (span, record) in kept {
             self.redo(span, &record).await?;
-            self.pool.check()?;
+            self.cache.check()?;
         }
         Ok(())
     }
@@ -322,7 +322,7 @@ impl<D: Directory> Recovery<D> {
         }
         let page = match self.page(number).await {
             Ok(page) => page,
-            Err(_) if formats => self.pool.create(number),
+            Err(_) if formats => self.cache.create(number),
             Err(error) if self.with_images && is_damage(&error) => {
                 self.torn.insert(one.page, error.into());
                 return Ok(());
@@ -364,10 +364,10 @@ impl<D: Directory> Recovery<D> {
         dbtime
     }
 
-    async fn page(&self, number: PageNumber) -> Result<PageRef<Page>, PoolError> {
-        match self.pool.get(number) {
+    async fn page(&self, number: PageNumber) -> Result<PageRef<Page>, CacheError> {
+        match self.cache.get(number) {
             Some(page) => Ok(page),
-            None => self.pool.fetch(number).await,
+            None => self.cache.fetch(number).await,
         }
     }
 
@@ -379,7 +379,7 @@ impl<D: Directory> Recovery<D> {
                 self.check_end()?;
                 target
             }
-            Err(error) if is_damage(&error) => self.pool.create(PageNumber(page)),
+            Err(error) if is_damage(&error) => self.cache.create(PageNumber(page)),
             Err(error) => return Err(error.into()),
         };
         if target.payload()[..] != *bytes {
@@ -391,9 +391,9 @@ impl<D: Directory> Recovery<D> {
 }
 
 /// Whether the bytes of the page are not what was written, as opposed to storage that fails.
-fn is_damage(error: &PoolError) -> bool {
+fn is_damage(error: &CacheError) -> bool {
     match error {
-        PoolError::Page(error) => match &error.problem {
+        CacheError::Page(error) => match &error.problem {
             PageProblem::Damaged(_) => true,
             PageProblem::Io(error) => error.failure == IoFailure::PastEnd,
         },

@@ -1,7 +1,7 @@
 //! A database file of a prediction: pages without contents, read and written by size.
 
 use crate::accounting::{Shape, notify_observer};
-use crate::pool::{PageError, PageProblem, PageStore};
+use crate::cache::{PageError, PageProblem, PageStore};
 use crate::position::PageNumber;
 use crate::settings::EngineSettings;
 use runtime::{File, Handle, IoCause, IoDirection, IoError, IoObserver, Persistence};

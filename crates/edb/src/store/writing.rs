@@ -5,9 +5,9 @@
 //! damage, and a note is left for the next opening.
 
 use super::FileStore;
+use crate::cache::{PageError, PageProblem};
 use crate::format::page::PageView;
 use crate::log::LocalFuture;
-use crate::pool::{PageError, PageProblem};
 use crate::position::PageNumber;
 use runtime::{Buffer, File, IoCause, IoDirection, IoError, IoFailure, Persistence, SharedBuffer};
 use std::cell::RefCell;

@@ -132,7 +132,7 @@ impl<D: Directory> Core<D> {
         if let Err(Need::Page(first)) = tree::find_leaf(&step, tree, &chunk_key(id, 0)) {
             pages.insert(0, first);
         }
-        self.pool
+        self.cache
             .preread(pages.into_iter().map(PageNumber).collect());
     }
 }

@@ -257,7 +257,7 @@ impl<D: Directory> Core<D> {
                 });
         let pages: Vec<PageNumber> = missing.collect();
         if !pages.is_empty() {
-            self.pool.preread(pages);
+            self.cache.preread(pages);
         }
     }
 }
@@ -350,7 +350,7 @@ impl ReadAhead {
         let step = Step::new(core);
         let pages = find::neighbours(&step, tree, key, self.pages, self.backward);
         self.ahead = pages.len();
-        core.pool
+        core.cache
             .preread(pages.into_iter().map(PageNumber).collect());
     }
 }

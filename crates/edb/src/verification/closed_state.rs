@@ -16,7 +16,7 @@ pub struct ClosedState {
     pub versions: Rc<VersionTable>,
     /// The header as it was written last.
     pub header: DatabaseHeader,
-    /// Its log.
+    /// The log that goes with the closed database.
     pub log: ClosedLog,
     /// What the copies of the header must be.
     pub written_header: Rc<LastWritten>,

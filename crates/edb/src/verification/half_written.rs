@@ -5,10 +5,10 @@
 //! when a write of pages fails for lack of space: that takes no room for data. It is removed when recovery
 //! has written every such page again.
 
+use crate::cache::PageError;
 use crate::error::EngineError;
 use crate::integrity::PageFinding;
 use crate::log::LocalFuture;
-use crate::pool::PageError;
 use runtime::{Directory, IoError, IoFailure};
 
 /// How the name of such a file ends; it begins with the name of the database file.

@@ -1,10 +1,10 @@
 //! A pass over every page of a closed database.
 
+use crate::cache::{PageError, PageProblem};
 use crate::format::layout::{last_page, page_offset};
 use crate::integrity::{
     DamageClass, Evidence, PageFinding, Persistence, ReadCheck, VersionTable, classify,
 };
-use crate::pool::{PageError, PageProblem};
 use crate::position::PageNumber;
 use runtime::time::MILLISECOND_NS;
 use runtime::{Buffer, File, Handle, IoError, JoinHandle};

@@ -1,10 +1,10 @@
 //! Faults done to single pages beneath a store: each is found, and called what it is.
 
 use crate::common::small_settings;
+use edb::cache::{PageError, PageStore};
 use edb::format::database_header::Signature;
 use edb::format::page::{PageChange, PageFlags, seal};
 use edb::integrity::{DamageClass, DbtimeRange, PageFinding, Persistence as Lasting};
-use edb::pool::{PageError, PageStore};
 use edb::position::PageNumber;
 use edb::store::FileStore;
 use rand::{RngExt, SeedableRng};

@@ -18,7 +18,7 @@ impl<D: Directory> Core<D> {
                 let wanted = core.cleanup_wanted.notified();
                 // A failure stops the database or is met again by whoever uses the page.
                 let _ = core.clean_up().await;
-                if core.closing.get() || core.pool.check().is_err() {
+                if core.closing.get() || core.cache.check().is_err() {
                     return;
                 }
                 wanted.await;

@@ -6,8 +6,8 @@ use super::replaced::LongValueIds;
 use super::shape::{Change, Node, PageList, Shape, StepWork};
 use super::spaces::NeedsPages;
 use super::transactions::{SimulatedTransaction, Transactions, Update};
+use edb::cache::{Cache, PageRef};
 use edb::log::Log;
-use edb::pool::{PageRef, Pool};
 use edb::position::{LogSpan, PageNumber};
 use edb::store::{ContentlessStore, FileStore};
 use edb::{EngineError, EngineSettings};
@@ -23,9 +23,9 @@ static NOTHING: [u8; 1 << 17] = [0; 1 << 17];
 pub(crate) struct Core<D: Directory> {
     pub(crate) handle: Handle,
     pub(crate) settings: EngineSettings,
-    pub(crate) pool: Pool<(), ContentlessStore<D::File>>,
+    pub(crate) cache: Cache<(), ContentlessStore<D::File>>,
     pub(crate) log: Log,
-    /// For what the pool does not do: headers, and growth of the file.
+    /// For what the cache does not do: headers, and growth of the file.
     pub(crate) file: FileStore<D::File>,
     pub(crate) shape: RefCell<Shape>,
     pub(crate) long_values: RefCell<LongValueIds>,
@@ -47,7 +47,7 @@ impl<D: Directory> Core<D> {
     /// The first of these pages that is not in the cache; the others have been touched.
     fn first_missing(&self, pages: &PageList) -> Option<PageNumber> {
         let mut numbers = pages.as_slice().iter().map(|&page| PageNumber(page));
-        numbers.find(|&page| !self.pool.touch(page))
+        numbers.find(|&page| !self.cache.touch(page))
     }
 
     /// Reads pages: those that `want` names, fetching what is missing one by one.
@@ -57,12 +57,12 @@ impl<D: Directory> Core<D> {
     ) -> Result<(), EngineError> {
         let mut pins: Vec<PageRef<()>> = Vec::new();
         loop {
-            self.pool.check()?;
+            self.cache.check()?;
             let mut pages = PageList::new();
             want(&self.shape.borrow(), &mut pages);
             match self.first_missing(&pages) {
                 None => return Ok(()),
-                Some(missing) => pins.push(self.pool.fetch(missing).await?),
+                Some(missing) => pins.push(self.cache.fetch(missing).await?),
             }
         }
     }
@@ -75,12 +75,12 @@ impl<D: Directory> Core<D> {
         pins: &mut Vec<PageRef<()>>,
     ) -> Result<(), EngineError> {
         loop {
-            self.pool.check()?;
+            self.cache.check()?;
             self.log.admit().await?;
             let mut pages = PageList::new();
             let wanted = self.shape.borrow().wanted(node, change, &mut pages);
             if let Some(missing) = self.first_missing(&pages) {
-                pins.push(self.pool.fetch(missing).await?);
+                pins.push(self.cache.fetch(missing).await?);
                 continue;
             }
             match wanted {
@@ -150,14 +150,14 @@ impl<D: Directory> Core<D> {
         let span = self.append(bytes);
         for &page in work.changed.as_slice() {
             let page = PageNumber(page);
-            let page = self.pool.get(page);
+            let page = self.cache.get(page);
             // A page of a space tree that nobody had asked for is made rather than read.
             if let Some(page) = page {
                 page.change(span.begin, span.end, |()| ());
             }
         }
         for &page in work.created.as_slice() {
-            let page = self.pool.create(PageNumber(page));
+            let page = self.cache.create(PageNumber(page));
             page.change(span.begin, span.end, |()| ());
         }
         span

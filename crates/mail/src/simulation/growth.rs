@@ -25,7 +25,7 @@ impl<D: Directory> Core<D> {
         let roots = [DATABASE_ROOT, DATABASE_ROOT + 1, DATABASE_ROOT + 2].map(PageNumber);
         let mut pins = Vec::new();
         for page in roots {
-            pins.push(self.pool.fetch(page).await?);
+            pins.push(self.cache.fetch(page).await?);
         }
         self.log.admit().await?;
         let mut space = SpaceWork::default();

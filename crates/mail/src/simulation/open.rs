@@ -5,12 +5,12 @@ use super::geometry::Geometry;
 use super::replaced::LongValueIds;
 use super::shape::Shape;
 use super::transactions::Transactions;
+use edb::cache::{Cache, PageError};
 use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderWriter};
 use edb::database::LOG_PREFIX;
 use edb::format::database_header::{DatabaseHeader, DatabaseState, LogTime, Signature};
 use edb::log::{Log, LogSettings};
 use edb::maintenance::{MaintenanceScan, ScanTarget};
-use edb::pool::{PageError, Pool};
 use edb::position::LogPosition;
 use edb::store::{ContentlessStore, FileStore};
 use edb::{EngineError, EngineSettings};
@@ -58,7 +58,7 @@ impl<D: Directory> Opening<'_, D> {
         let observer = || Rc::clone(&self.observer);
         let pages = ContentlessStore::new(handle, self.file.clone(), settings, observer());
         let write_ahead = Rc::new(log.clone());
-        let pool = Pool::new(handle, settings, pages, write_ahead);
+        let cache = Cache::new(handle, settings, pages, write_ahead);
         let store = FileStore::new(handle, self.file.clone(), settings, observer());
         let headers = self.headers(&store, &log);
         let transactions = Rc::new(RefCell::new(Transactions::default()));
@@ -70,7 +70,7 @@ impl<D: Directory> Opening<'_, D> {
         let checkpointer = Checkpointer::start(
             handle,
             settings,
-            &pool,
+            &cache,
             &log,
             file,
             headers.clone(),
@@ -82,7 +82,7 @@ impl<D: Directory> Opening<'_, D> {
         let core = Rc::new(Core {
             handle: handle.clone(),
             settings: *settings,
-            pool,
+            cache,
             log,
             file: store,
             shape: RefCell::new(shape),
@@ -148,8 +148,8 @@ impl<D: Directory> OpenSimulation<D> {
         let core = &self.core;
         core.clean_up().await?;
         core.log.make_durable(core.log.end()).await?;
-        core.pool.flush_all().await?;
-        core.pool.sync().await?;
+        core.cache.flush_all().await?;
+        core.cache.sync().await?;
         self.checkpointer.advance().await?;
         core.log.close().await?;
         self.headers
@@ -191,6 +191,6 @@ fn start_scan<D: Directory>(core: &Rc<Core<D>>) -> Option<MaintenanceScan> {
     let target = Rc::new(Target {
         core: Rc::downgrade(core),
     });
-    let start = || MaintenanceScan::start(&core.handle, &core.settings, &core.pool, target);
+    let start = || MaintenanceScan::start(&core.handle, &core.settings, &core.cache, target);
     core.settings.maintenance.enabled.then(start)
 }

@@ -65,7 +65,7 @@ impl<D: Directory> Core<D> {
     fn preread_long_value(&self, id: u32) {
         let limit = LONG_VALUE_PREREAD_PAGES;
         let pages = self.shape.borrow().long_value_leaves(id, limit);
-        self.pool
+        self.cache
             .preread(pages.into_iter().map(PageNumber).collect());
     }
 
@@ -193,7 +193,7 @@ impl<D: Directory> Core<D> {
             self.cleanup_wanted.notify_all();
             return Ok(());
         }
-        self.pool.check()?;
+        self.cache.check()?;
         let end = self.append(record::MARK).end;
         self.note_deleted_rows(&transaction);
         self.transactions.borrow_mut().commit(transaction, end);

@@ -146,7 +146,7 @@ impl<D: Directory> Core<D> {
         }
         let pages = after(&self.shape.borrow(), most as u32);
         *ahead = pages.len();
-        self.pool.preread(pages);
+        self.cache.preread(pages);
     }
 
     /// Reads the leaves of these rows ahead.
@@ -158,9 +158,9 @@ impl<D: Directory> Core<D> {
             pages.as_slice().last().copied()
         };
         let missing = batch.iter().filter_map(leaf_page).map(PageNumber);
-        let missing: Vec<_> = missing.filter(|&page| !self.pool.touch(page)).collect();
+        let missing: Vec<_> = missing.filter(|&page| !self.cache.touch(page)).collect();
         if !missing.is_empty() {
-            self.pool.preread(missing);
+            self.cache.preread(missing);
         }
     }
 }

@@ -232,7 +232,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
 
     fn statistics(&self) -> DatabaseStatistics {
         let core = &self.inner.open.core;
-        let cache = core.pool.statistics();
+        let cache = core.cache.statistics();
         let page_bytes = core.settings.engine.page_bytes() as u64;
         DatabaseStatistics {
             cached_pages: cache.resident_pages,

@@ -11,8 +11,8 @@ use edb::audit::{
     AcknowledgedCommit, AuditedLog, CommitState, Lineage, Opening, StalePage, commits_on, read_log,
     stale_pages,
 };
+use edb::cache::PageProblem;
 use edb::log::LogError;
-use edb::pool::PageProblem;
 use edb::position::LogPosition;
 use edb::{Database, EngineError, EngineSettings};
 use execution::Error;

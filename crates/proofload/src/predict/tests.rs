@@ -1,11 +1,12 @@
 //! Predictions without a terminal.
 
 use jiff::Timestamp;
-use measure::result::RunResult;
+use measure::result::{ErrorKind, RunResult};
 use workload::controller::NoListener;
 use workload::progress::StopRequest;
 
 use super::{Plan, run};
+use crate::registry::WORKLOADS;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Setting, Value};
 
@@ -136,4 +137,17 @@ fn a_prediction_that_is_stopped_keeps_what_it_has() {
     let (result, _) = run(&plan, Timestamp::UNIX_EPOCH, &stop, NoListener, 1).expect("a result");
     assert_eq!(result.verdict, measure::result::Verdict::Interrupted);
     assert!(result.array.is_some());
+}
+
+#[test]
+fn a_brokerage_that_outgrows_its_files_is_out_of_space_and_no_failure_of_the_array() {
+    let mut scenario = Scenario::new("brokerage").on_array("msa2042");
+    scenario.set(&Key::TargetSize, &Value::from("400MB"));
+    scenario.set(&Key::Duration, &Value::from("20s"));
+    let result = predicted(&Plan::check(&scenario).expect("a plan"));
+    let error = result.ending_error().expect("an error");
+    assert_eq!(error.kind, ErrorKind::OutOfSpace, "{error:?}");
+    let contribution = WORKLOADS.contribution(&result);
+    let advice = &contribution.advice[0];
+    assert!(advice.text.contains("growth_reserve_percent"), "{advice:?}");
 }

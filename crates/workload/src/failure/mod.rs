@@ -6,9 +6,9 @@ mod finding;
 pub use finding::{IntegrityFinding, class_of};
 
 use edb::EngineError;
+use edb::cache::{PageError, PageProblem};
 use edb::integrity::{FileFinding, PageFinding};
 use edb::log::LogError;
-use edb::pool::{PageError, PageProblem};
 use measure::result::{ErrorKind, IntegrityClass};
 use runtime::{IoError, IoFailure};
 use std::fmt;

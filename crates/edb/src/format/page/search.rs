@@ -8,7 +8,7 @@ use super::node::{KEY_LENGTH_MASK, NodeFlags};
 use super::{PageView, common_prefix_bytes, tags};
 
 /// Parts that a long range is cut into at once. Nodes of a page lie in memory without order, and
-/// most of the page is not in the CPU's cache: the looks at seven nodes wait for memory
+/// most of the page is not in the CPU's cache: reads of seven nodes wait for memory
 /// together, where a search by halves would wait three times.
 const WAYS: usize = 8;
 

@@ -2,7 +2,7 @@
 
 use super::Inner;
 use super::limits::CLOSING_URGENCY;
-use super::traits::{PageStore, Payload, PoolError};
+use super::traits::{CacheError, PageStore, Payload};
 use super::write::WriteStart;
 use crate::position::LogPosition;
 use crate::settings::FLUSH_RETRY_MS;
@@ -57,12 +57,12 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         }
     }
 
-    pub(super) async fn flush_all(self: &Rc<Self>) -> Result<(), PoolError> {
+    pub(super) async fn flush_all(self: &Rc<Self>) -> Result<(), CacheError> {
         let target = self.write_ahead.end();
         self.write_ahead
             .make_durable(target)
             .await
-            .map_err(PoolError::Log)?;
+            .map_err(CacheError::Log)?;
         let most_writes = self.core.limits.outstanding_writes(CLOSING_URGENCY);
         loop {
             self.core.failure()?;
@@ -80,14 +80,14 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 self.write_ahead
                     .make_durable(end)
                     .await
-                    .map_err(PoolError::Log)?;
+                    .map_err(CacheError::Log)?;
             }
         }
         self.sync().await
     }
 }
 
-/// Starts the task. It ends when the pool is gone.
+/// Starts the task. It ends when the cache is gone.
 pub(super) fn spawn<P: Payload, S: PageStore<P>>(inner: &Rc<Inner<P, S>>) {
     let handle = inner.core.handle.clone();
     let signal = Rc::clone(&inner.core.flusher);

@@ -83,7 +83,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     }
 }
 
-/// Starts the task. It ends when the pool is gone.
+/// Starts the task. It ends when the cache is gone.
 pub(super) fn spawn<P: Payload, S: PageStore<P>>(inner: &Rc<Inner<P, S>>) {
     let handle = inner.core.handle.clone();
     let signal = Rc::clone(&inner.core.scavenger);

@@ -1,11 +1,11 @@
-//! Everything the pool knows, changed in synchronous steps only.
+//! Everything the cache knows, changed in synchronous steps only.
 
 use super::Limits;
 use super::oldest::OldestChanges;
 use super::pending::Pending;
 use super::replacement::{LruKSettings, Replacement};
-use super::statistics::PoolStatistics;
-use super::traits::{Payload, PoolError};
+use super::statistics::CacheStatistics;
+use super::traits::{CacheError, Payload};
 use crate::position::{LogPosition, PageNumber};
 use crate::settings::EngineSettings;
 use crate::signal::Signal;
@@ -26,7 +26,7 @@ pub(super) struct Frame<P> {
     pub(super) slot: u32,
     pub(super) payload: RefCell<Rc<P>>,
     pub(super) pins: Cell<u32>,
-    /// False once the page has left the cache by [`super::Pool::discard`].
+    /// False once the page has left the cache by [`super::Cache::discard`].
     pub(super) resident: Cell<bool>,
 }
 
@@ -79,13 +79,13 @@ pub(super) struct State<P> {
     leaving_pages: usize,
     /// Frames wanted on top of the marks because writes take long: see [`State::adapt`].
     extra_frames: usize,
-    /// Counts [`super::Pool::discard`]: work begun before it must not touch what came after.
+    /// Counts [`super::Cache::discard`]: work begun before it must not touch what came after.
     pub(super) epoch: u64,
-    pub(super) failure: Option<PoolError>,
-    pub(super) counters: PoolStatistics,
+    pub(super) failure: Option<CacheError>,
+    pub(super) counters: CacheStatistics,
 }
 
-/// The part of the pool that knows nothing of stores and logs.
+/// The part of the cache that knows nothing of stores and logs.
 pub(super) struct Core<P> {
     pub(super) handle: Handle,
     pub(super) limits: Limits,
@@ -118,7 +118,7 @@ impl<P: Payload> Core<P> {
                 extra_frames: 0,
                 epoch: 0,
                 failure: None,
-                counters: PoolStatistics::default(),
+                counters: CacheStatistics::default(),
             }),
             pinned_pages: Cell::new(0),
             progress: Notify::default(),
@@ -246,7 +246,7 @@ impl<P: Payload> Core<P> {
         }
     }
 
-    pub(super) fn fail(&self, failure: PoolError) {
+    pub(super) fn fail(&self, failure: CacheError) {
         let mut state = self.state.borrow_mut();
         if state.failure.is_none() {
             state.failure = Some(failure);
@@ -255,7 +255,7 @@ impl<P: Payload> Core<P> {
         self.progress.notify_all();
     }
 
-    pub(super) fn failure(&self) -> Result<(), PoolError> {
+    pub(super) fn failure(&self) -> Result<(), CacheError> {
         match &self.state.borrow().failure {
             Some(failure) => Err(failure.clone()),
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! What the pool needs of the world: payloads, a place to keep them, and a log written first.
+//! What the cache needs of the world: payloads, a place to keep them, and a log written first.
 
 use crate::integrity::{DamageClass, EseError, PageFinding};
 use crate::log::{LocalFuture, Log, LogCore, LogError};
@@ -63,7 +63,7 @@ pub trait PageStore<P>: 'static {
     fn blank(&self) -> P;
 }
 
-/// The log as the pool sees it: no page may be overwritten before the log holds how to redo it.
+/// The log as the cache sees it: no page may be overwritten before the log holds how to redo it.
 pub trait WriteAhead: 'static {
     /// Everything before this position is on stable storage.
     fn durable(&self) -> LogPosition;
@@ -172,16 +172,16 @@ impl PageError {
     }
 }
 
-/// Why the pool could not do what it was asked.
+/// Why the cache could not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum PoolError {
+pub enum CacheError {
     /// The page could not be read.
     #[error(transparent)]
     Page(#[from] PageError),
     /// The log failed, so that pages cannot be written.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// A page could not be written. What the disk holds is not known any more, so the pool takes no
+    /// A page could not be written. What the disk holds is not known any more, so the cache takes no
     /// more work; restart from the log.
     #[error("The database cache has stopped because a page could not be written. {0}")]
     Poisoned(PageError),
@@ -190,7 +190,7 @@ pub enum PoolError {
     LogFailed(LogError),
 }
 
-impl PoolError {
+impl CacheError {
     /// Whether there was no space left.
     #[must_use]
     pub fn is_out_of_space(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Inner;
 use super::state::Frame;
-use super::traits::{PageStore, Payload, PoolError};
+use super::traits::{CacheError, PageStore, Payload};
 use crate::position::{LogPosition, PageNumber};
 use crate::seeded_bugs::{SeededBug, is_seeded};
 use runtime::IoCause;
@@ -166,12 +166,12 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 .write_ahead
                 .make_durable(end)
                 .await
-                .map_err(PoolError::LogFailed),
+                .map_err(CacheError::LogFailed),
             None => Ok(()),
         };
         if outcome.is_ok() {
             let write = self.store.write(run.first, run.images, IoCause::Database);
-            outcome = write.await.map_err(PoolError::Poisoned);
+            outcome = write.await.map_err(CacheError::Poisoned);
         }
         self.core.state.borrow_mut().writes_outstanding -= 1;
         match outcome {
@@ -213,10 +213,10 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         }
     }
 
-    pub(super) async fn sync(&self) -> Result<(), PoolError> {
+    pub(super) async fn sync(&self) -> Result<(), CacheError> {
         self.core.failure()?;
         self.store.sync().await.map_err(|error| {
-            let failure = PoolError::Poisoned(error);
+            let failure = CacheError::Poisoned(error);
             self.core.fail(failure.clone());
             failure
         })

@@ -1,4 +1,4 @@
-//! The numbers of the pool, in pages and nanoseconds.
+//! The numbers of the cache, in pages and nanoseconds.
 
 use crate::settings::{
     CHECKPOINT_OUTSTANDING_WRITES, EngineSettings, FLUSH_URGENT_PERCENT, OUTSTANDING_IO_MAX,

@@ -1,7 +1,7 @@
 //! When and how dirty pages reach the disk.
 
 use super::{Bench, small_settings};
-use crate::pool::PoolError;
+use crate::cache::CacheError;
 use crate::position::{LogPosition, PageNumber};
 use config::ByteSize;
 use rand::{RngExt, SeedableRng};
@@ -28,7 +28,7 @@ fn write_back_keeps_the_depth_and_absorbs_repeated_changes() {
             bench.change(page, 4 * KIB).await;
             bench.handle.sleep_ns(2_500_000).await;
             if change > 20_000 {
-                let oldest = bench.pool.oldest_change().expect("pages are dirty");
+                let oldest = bench.cache.oldest_change().expect("pages are dirty");
                 most_lag = most_lag.max(bench.log.end.get() - oldest.0);
             }
         }
@@ -40,7 +40,7 @@ fn write_back_keeps_the_depth_and_absorbs_repeated_changes() {
             most_lag <= depth * 5 / 4 + 2 * MIB,
             "the lag is {most_lag}, the depth {depth}"
         );
-        let statistics = bench.pool.statistics();
+        let statistics = bench.cache.statistics();
         let dirtied = statistics.pages_written - statistics.bridge_pages;
         assert!(
             dirtied < 40_000 / 4,
@@ -70,7 +70,7 @@ fn urgency_rises_when_writing_falls_behind() {
             bench.change(page, 20 * KIB).await;
             bench.handle.sleep_ns(900_000).await;
             if change > 30_000 {
-                let oldest = bench.pool.oldest_change().expect("pages are dirty");
+                let oldest = bench.cache.oldest_change().expect("pages are dirty");
                 most_lag = most_lag.max(bench.log.end.get() - oldest.0);
             }
         }
@@ -99,23 +99,23 @@ fn neighbours_go_along_and_clean_pages_only_as_bridges() {
         settings.engine.max_coalesced_write = ByteSize::kib(8 * 32);
         let bench = Bench::new(&handle, &settings, 1000);
         for page in 1..=40 {
-            drop(bench.pool.fetch(PageNumber(page)).await);
+            drop(bench.cache.fetch(PageNumber(page)).await);
         }
         // 10 and 13 are joined over two clean pages; 17 is three away from 13, so it is not.
         dirty(&bench, &[13, 10, 17, 30]).await;
-        bench.pool.flush_all().await.expect("writable");
+        bench.cache.flush_all().await.expect("writable");
         let mut writes = bench.disk.writes.take();
         writes.sort_unstable();
         assert_eq!(writes, [(10, 4), (17, 1), (30, 1)]);
-        assert_eq!(bench.pool.statistics().bridge_pages, 2);
+        assert_eq!(bench.cache.statistics().bridge_pages, 2);
         // Twenty dirty neighbours: requests of at most eight pages.
         dirty(&bench, &(1..=20).collect::<Vec<_>>()).await;
-        bench.pool.flush_all().await.expect("writable");
+        bench.cache.flush_all().await.expect("writable");
         let writes = bench.disk.writes.take();
         assert!(writes.iter().all(|&(_, pages)| pages <= 8), "{writes:?}");
         assert_eq!(writes.iter().map(|&(_, pages)| pages).sum::<u32>(), 20);
-        assert_eq!(bench.pool.statistics().dirty_pages, 0);
-        assert_eq!(bench.pool.oldest_change(), None);
+        assert_eq!(bench.cache.statistics().dirty_pages, 0);
+        assert_eq!(bench.cache.oldest_change(), None);
     });
 }
 
@@ -125,7 +125,7 @@ fn no_page_is_written_before_its_log() {
     let handle = runtime.handle();
     runtime.block_on(async move {
         let bench = Bench::new(&handle, &small_settings(100), 1000);
-        let held = bench.pool.fetch(PageNumber(7)).await.expect("readable");
+        let held = bench.cache.fetch(PageNumber(7)).await.expect("readable");
         held.change(LogPosition(MIB), LogPosition(MIB + 50), |()| ());
         // A log that does not become durable by itself holds the page back.
         bench.log.end.set(100 * MIB);
@@ -148,25 +148,25 @@ fn a_change_during_a_write_keeps_the_page_dirty() {
     runtime.block_on(async move {
         let bench = Bench::new(&handle, &small_settings(100), 5 * MILLISECOND_NS);
         bench.change(3, 100).await;
-        let first = bench.pool.oldest_change();
-        let pool = bench.pool.clone();
-        let flush = bench.handle.spawn(async move { pool.flush_all().await });
+        let first = bench.cache.oldest_change();
+        let cache = bench.cache.clone();
+        let flush = bench.handle.spawn(async move { cache.flush_all().await });
         bench.handle.sleep_ns(MILLISECOND_NS).await;
-        assert!(bench.pool.is_writing(PageNumber(3)));
+        assert!(bench.cache.is_writing(PageNumber(3)));
         bench.change(3, 100).await;
         assert_eq!(
-            bench.pool.oldest_change(),
+            bench.cache.oldest_change(),
             first,
             "the first change is not yet on the disk"
         );
         flush.await.expect("writable");
-        let second = bench.pool.oldest_change();
+        let second = bench.cache.oldest_change();
         assert_eq!(
             second.map(|position| position.0),
             first.map(|position| position.0 + 100)
         );
         assert_eq!(
-            bench.pool.statistics().copies,
+            bench.cache.statistics().copies,
             1,
             "the change went into a copy"
         );
@@ -174,22 +174,26 @@ fn a_change_during_a_write_keeps_the_page_dirty() {
 }
 
 #[test]
-fn a_failed_write_stops_the_pool_for_good() {
+fn a_failed_write_stops_the_cache_for_good() {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     runtime.block_on(async move {
         let bench = Bench::new(&handle, &small_settings(100), 1000);
         bench.change(9, 100).await;
         bench.disk.fail_writes.set(true);
-        let failure = bench.pool.flush_all().await.expect_err("the write fails");
-        let named = matches!(&failure, PoolError::Poisoned(error) if error.page == PageNumber(9));
+        let failure = bench.cache.flush_all().await.expect_err("the write fails");
+        let named = matches!(&failure, CacheError::Poisoned(error) if error.page == PageNumber(9));
         assert!(named, "{failure}");
         bench.disk.fail_writes.set(false);
         assert_eq!(
-            bench.pool.fetch(PageNumber(50)).await.expect_err("stopped"),
+            bench
+                .cache
+                .fetch(PageNumber(50))
+                .await
+                .expect_err("stopped"),
             failure
         );
-        assert_eq!(bench.pool.flush_all().await.expect_err("stopped"), failure);
+        assert_eq!(bench.cache.flush_all().await.expect_err("stopped"), failure);
         assert!(failure.to_string().contains("test.edb"), "{failure}");
     });
 }
@@ -202,16 +206,16 @@ fn a_cache_full_of_dirty_pages_stalls_and_goes_on() {
         let bench = Bench::new(&handle, &small_settings(64), 20 * MILLISECOND_NS);
         let mut tasks = Vec::new();
         for task in 0..8_u32 {
-            let pool = bench.pool.clone();
+            let cache = bench.cache.clone();
             let log = std::rc::Rc::clone(&bench.log);
             tasks.push(bench.handle.spawn(async move {
                 for step in 0..100 {
                     let page = PageNumber(1 + (task * 100 + step) * 7);
-                    let held = pool.fetch(page).await.expect("readable");
+                    let held = cache.fetch(page).await.expect("readable");
                     let begin = LogPosition(log.end.get());
                     log.end.set(begin.0 + 10);
                     held.change(begin, LogPosition(begin.0 + 10), |()| ());
-                    let statistics = pool.statistics();
+                    let statistics = cache.statistics();
                     assert!(statistics.resident_pages <= statistics.capacity_pages);
                 }
             }));
@@ -219,11 +223,11 @@ fn a_cache_full_of_dirty_pages_stalls_and_goes_on() {
         for task in tasks {
             task.await;
         }
-        let statistics = bench.pool.statistics();
+        let statistics = bench.cache.statistics();
         assert!(statistics.page_fault_stalls > 0 && statistics.scavenge_writes > 0);
         assert_eq!(statistics.overcommits, 0);
-        bench.pool.flush_all().await.expect("writable");
-        assert_eq!(bench.pool.statistics().dirty_pages, 0);
+        bench.cache.flush_all().await.expect("writable");
+        assert_eq!(bench.cache.statistics().dirty_pages, 0);
     });
 }
 
@@ -241,13 +245,13 @@ fn dirty_pages_leave_in_a_stream_and_not_in_bursts() {
             bench.log.durable.set(bench.log.end.get());
             bench.handle.sleep_ns(250_000).await;
             if step == 10_000 {
-                stalls = bench.pool.statistics().page_fault_stalls;
+                stalls = bench.cache.statistics().page_fault_stalls;
                 bench.disk.most_writes_at_once.set(0);
             }
         }
         let most = bench.disk.most_writes_at_once.get();
         assert!((10..=120).contains(&most), "{most} writes at once");
-        assert_eq!(bench.pool.statistics().page_fault_stalls, stalls);
+        assert_eq!(bench.cache.statistics().page_fault_stalls, stalls);
     });
 }
 
@@ -259,23 +263,23 @@ fn prereads_are_few_requests_and_shared() {
         let mut settings = small_settings(200);
         settings.engine.coalesce_read_gap = ByteSize::kib(32);
         let bench = Bench::new(&handle, &settings, 1000);
-        drop(bench.pool.fetch(PageNumber(4)).await);
+        drop(bench.cache.fetch(PageNumber(4)).await);
         bench.disk.reads.take();
         let pages = [1, 2, 3, 5, 6, 20, 22, 40].map(PageNumber);
-        bench.pool.preread(pages.to_vec());
-        let held = bench.pool.fetch(PageNumber(22)).await.expect("readable");
+        bench.cache.preread(pages.to_vec());
+        let held = bench.cache.fetch(PageNumber(22)).await.expect("readable");
         drop(held);
         bench.handle.sleep_ns(MILLISECOND_NS).await;
         let mut reads = bench.disk.reads.take();
         reads.sort_unstable();
         assert_eq!(reads, [(1, 6), (20, 3), (40, 1)]);
-        let statistics = bench.pool.statistics();
+        let statistics = bench.cache.statistics();
         assert_eq!(
             (statistics.preread_pages, statistics.preread_gap_pages),
             (8, 2)
         );
         assert!(
-            bench.pool.get(PageNumber(21)).is_none(),
+            bench.cache.get(PageNumber(21)).is_none(),
             "a gap is thrown away"
         );
         assert_eq!(statistics.reads, 1, "only page 4 was read by itself");
@@ -289,15 +293,15 @@ fn damage_met_by_reading_ahead_is_reported_though_nobody_waits() {
     runtime.block_on(async move {
         let bench = Bench::new(&handle, &small_settings(200), 1000);
         bench.disk.bad_page.set(Some(21));
-        bench.pool.preread([20, 22].map(PageNumber).to_vec());
+        bench.cache.preread([20, 22].map(PageNumber).to_vec());
         bench.handle.sleep_ns(MILLISECOND_NS).await;
         // What lies between wanted pages is nobody's business.
-        assert_eq!(bench.pool.take_preread_damage(), []);
-        bench.pool.preread([20, 21, 23].map(PageNumber).to_vec());
+        assert_eq!(bench.cache.take_preread_damage(), []);
+        bench.cache.preread([20, 21, 23].map(PageNumber).to_vec());
         bench.handle.sleep_ns(MILLISECOND_NS).await;
-        let damage = bench.pool.take_preread_damage();
+        let damage = bench.cache.take_preread_damage();
         let pages: Vec<PageNumber> = damage.iter().map(|error| error.page).collect();
         assert_eq!(pages, [PageNumber(21)]);
-        bench.pool.fetch(PageNumber(21)).await.unwrap_err();
+        bench.cache.fetch(PageNumber(21)).await.unwrap_err();
     });
 }

@@ -1,8 +1,8 @@
-//! What the pool has done and holds.
+//! What the cache has done and holds.
 
-/// Gauges at this moment and counters since the pool was made.
+/// Gauges at this moment and counters since the cache was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PoolStatistics {
+pub struct CacheStatistics {
     /// Pages the cache may hold.
     pub capacity_pages: u64,
     /// Pages in the cache.

@@ -1,7 +1,7 @@
 //! The replacement index against a naive one that looks at every page.
 
-use crate::pool::replacement::LruKSettings;
-use crate::pool::replacement::Replacement;
+use crate::cache::replacement::LruKSettings;
+use crate::cache::replacement::Replacement;
 use crate::position::PageNumber;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,9 +1,9 @@
-//! The pool without page contents, on a store that only takes time.
+//! The cache without page contents, on a store that only takes time.
 
 mod replacement_tests;
 mod write_tests;
 
-use super::{PageError, PageProblem, PageStore, Pool, WriteAhead};
+use super::{Cache, PageError, PageProblem, PageStore, WriteAhead};
 use crate::log::LocalFuture;
 use crate::log::LogError;
 use crate::position::{LogPosition, PageNumber};
@@ -144,7 +144,7 @@ impl WriteAhead for TestLog {
 
 struct Bench {
     handle: Handle,
-    pool: Pool<(), EmptyStore>,
+    cache: Cache<(), EmptyStore>,
     disk: Rc<Disk>,
     log: Rc<TestLog>,
 }
@@ -160,10 +160,10 @@ impl Bench {
             write_ns,
         };
         let write_ahead = Rc::clone(&log);
-        let pool = Pool::new(handle, settings, store, write_ahead);
+        let cache = Cache::new(handle, settings, store, write_ahead);
         Self {
             handle: handle.clone(),
-            pool,
+            cache,
             disk,
             log,
         }
@@ -171,7 +171,7 @@ impl Bench {
 
     /// Changes the page as a record of `bytes` of log would.
     async fn change(&self, page: u32, bytes: u64) {
-        let held = self.pool.fetch(PageNumber(page)).await.expect("readable");
+        let held = self.cache.fetch(PageNumber(page)).await.expect("readable");
         let begin = LogPosition(self.log.end.get());
         self.log.end.set(begin.0 + bytes);
         held.change(begin, LogPosition(begin.0 + bytes), |()| ());

@@ -4,7 +4,7 @@ use super::Inner;
 use super::page_ref::PageRef;
 use super::pending::Pending;
 use super::state::Core;
-use super::traits::{PageError, PageStore, Payload, PoolError};
+use super::traits::{CacheError, PageError, PageStore, Payload};
 use crate::position::{LogPosition, PageNumber};
 use crate::seeded_bugs::{SeededBug, is_seeded};
 use runtime::IoCause;
@@ -125,7 +125,7 @@ impl<P: Payload> Drop for Stall<'_, P> {
 }
 
 impl<P: Payload, S: PageStore<P>> Inner<P, S> {
-    pub(super) async fn fetch(self: &Rc<Self>, page: PageNumber) -> Result<PageRef<P>, PoolError> {
+    pub(super) async fn fetch(self: &Rc<Self>, page: PageNumber) -> Result<PageRef<P>, CacheError> {
         let mut missed = false;
         loop {
             self.core.failure()?;
@@ -168,7 +168,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     }
 
     /// Waits for a frame. A wait is a page-fault stall: the cache could not free memory in time.
-    async fn reserve_frame(self: &Rc<Self>) -> Result<Reservation<P, S>, PoolError> {
+    async fn reserve_frame(self: &Rc<Self>) -> Result<Reservation<P, S>, CacheError> {
         let mut stall = None;
         loop {
             self.core.failure()?;

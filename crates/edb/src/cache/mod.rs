@@ -1,14 +1,14 @@
 //! The database cache: bounded memory, LRU-2 replacement, write-back driven by the checkpoint depth.
 //!
 //! A tour:
-//! - [`Pool`] is what the trees use: [`Pool::get`] and [`Pool::create`] never wait, [`Pool::fetch`]
-//!   reads, [`Pool::preread`] reads ahead. A [`PageRef`] keeps its page in the cache and changes it.
+//! - [`Cache`] is what the trees use: [`Cache::get`] and [`Cache::create`] never wait, [`Cache::fetch`]
+//!   reads, [`Cache::preread`] reads ahead. A [`PageRef`] keeps its page in the cache and changes it.
 //! - `replacement` decides who leaves, `oldest` knows which dirty page holds the checkpoint back.
 //! - `write` turns one dirty page into a request with its neighbours; the `flusher` and the
 //!   `scavenger` decide when.
 //! - [`PageStore`] is the file below, [`WriteAhead`] the log that must be written first.
 //!
-//! The pool lives on one thread. Its state changes in synchronous steps, so there are no latches: a
+//! The cache lives on one thread. Its state changes in synchronous steps, so there are no latches: a
 //! page that changes while its image is on the way to the disk goes on in a copy.
 
 mod fetch;
@@ -30,8 +30,8 @@ mod traits;
 mod write;
 
 pub use page_ref::PageRef;
-pub use statistics::PoolStatistics;
-pub use traits::{PageError, PageImages, PageProblem, PageStore, Payload, PoolError, WriteAhead};
+pub use statistics::CacheStatistics;
+pub use traits::{CacheError, PageError, PageImages, PageProblem, PageStore, Payload, WriteAhead};
 
 use crate::position::{LogPosition, PageNumber};
 use crate::settings::{EngineSettings, OUTSTANDING_IO_MAX};
@@ -43,11 +43,11 @@ use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
 /// The database cache of one database. Clones share it; the last one dropped ends its tasks.
-pub struct Pool<P: Payload, S: PageStore<P>> {
+pub struct Cache<P: Payload, S: PageStore<P>> {
     inner: Rc<Inner<P, S>>,
 }
 
-impl<P: Payload, S: PageStore<P>> Clone for Pool<P, S> {
+impl<P: Payload, S: PageStore<P>> Clone for Cache<P, S> {
     fn clone(&self) -> Self {
         Self {
             inner: Rc::clone(&self.inner),
@@ -55,16 +55,16 @@ impl<P: Payload, S: PageStore<P>> Clone for Pool<P, S> {
     }
 }
 
-/// A way to the pool that does not keep it alive.
-pub struct WeakPool<P: Payload, S: PageStore<P>> {
+/// A way to the cache that does not keep it alive.
+pub struct WeakCache<P: Payload, S: PageStore<P>> {
     inner: Weak<Inner<P, S>>,
 }
 
-impl<P: Payload, S: PageStore<P>> WeakPool<P, S> {
-    /// The pool, if somebody still holds it.
+impl<P: Payload, S: PageStore<P>> WeakCache<P, S> {
+    /// The cache, if somebody still holds it.
     #[must_use]
-    pub fn upgrade(&self) -> Option<Pool<P, S>> {
-        self.inner.upgrade().map(|inner| Pool { inner })
+    pub fn upgrade(&self) -> Option<Cache<P, S>> {
+        self.inner.upgrade().map(|inner| Cache { inner })
     }
 }
 
@@ -86,14 +86,14 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
 
 impl<P: Payload, S: PageStore<P>> Drop for Inner<P, S> {
     fn drop(&mut self) {
-        // The tasks look whether the pool is still there when they wake.
+        // The tasks look whether the cache is still there when they wake.
         self.core.scavenger.raise();
         self.core.flusher.raise();
     }
 }
 
-impl<P: Payload, S: PageStore<P>> Pool<P, S> {
-    /// An empty pool; starts its scavenger and its flusher.
+impl<P: Payload, S: PageStore<P>> Cache<P, S> {
+    /// An empty cache; starts its scavenger and its flusher.
     ///
     /// # Panics
     /// If the settings leave fewer than 16 pages of cache.
@@ -128,7 +128,7 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
         self.inner.core.get(page)
     }
 
-    /// Whether the page is in the cache. Counts as a touch, as [`Pool::get`] does.
+    /// Whether the page is in the cache. Counts as a touch, as [`Cache::get`] does.
     #[must_use]
     #[inline]
     pub fn touch(&self, page: PageNumber) -> bool {
@@ -160,9 +160,9 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
     /// The page, read if need be. Fetches of one page at the same time share one read.
     ///
     /// # Errors
-    /// [`PoolError::Page`] if the page cannot be read; [`PoolError::Poisoned`] or
-    /// [`PoolError::LogFailed`] once the pool has stopped.
-    pub async fn fetch(&self, page: PageNumber) -> Result<PageRef<P>, PoolError> {
+    /// [`CacheError::Page`] if the page cannot be read; [`CacheError::Poisoned`] or
+    /// [`CacheError::LogFailed`] once the cache has stopped.
+    pub async fn fetch(&self, page: PageNumber) -> Result<PageRef<P>, CacheError> {
         self.inner.fetch(page).await
     }
 
@@ -192,16 +192,16 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
     /// the writes durable.
     ///
     /// # Errors
-    /// As [`Pool::fetch`], for writes.
-    pub async fn flush_all(&self) -> Result<(), PoolError> {
+    /// As [`Cache::fetch`], for writes.
+    pub async fn flush_all(&self) -> Result<(), CacheError> {
         Inner::flush_all(&self.inner).await
     }
 
     /// Makes every page write that has completed durable.
     ///
     /// # Errors
-    /// [`PoolError::Poisoned`] if the device cannot; the pool then takes no more work.
-    pub async fn sync(&self) -> Result<(), PoolError> {
+    /// [`CacheError::Poisoned`] if the device cannot; the cache then takes no more work.
+    pub async fn sync(&self) -> Result<(), CacheError> {
         self.inner.sync().await
     }
 
@@ -211,10 +211,10 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
         self.inner.core.state.borrow().oldest.oldest()
     }
 
-    /// A way to the pool that does not keep it alive.
+    /// A way to the cache that does not keep it alive.
     #[must_use]
-    pub fn downgrade(&self) -> WeakPool<P, S> {
-        WeakPool {
+    pub fn downgrade(&self) -> WeakCache<P, S> {
+        WeakCache {
             inner: Rc::downgrade(&self.inner),
         }
     }
@@ -232,19 +232,19 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
         self.inner.core.progress.notify_all();
     }
 
-    /// Why the pool has stopped, if it has.
+    /// Why the cache has stopped, if it has.
     ///
     /// # Errors
-    /// [`PoolError::Poisoned`] or [`PoolError::LogFailed`].
-    pub fn check(&self) -> Result<(), PoolError> {
+    /// [`CacheError::Poisoned`] or [`CacheError::LogFailed`].
+    pub fn check(&self) -> Result<(), CacheError> {
         self.inner.core.failure()
     }
 
-    /// What the pool has done and holds.
+    /// What the cache has done and holds.
     #[must_use]
-    pub fn statistics(&self) -> PoolStatistics {
+    pub fn statistics(&self) -> CacheStatistics {
         let state = self.inner.core.state.borrow();
-        PoolStatistics {
+        CacheStatistics {
             capacity_pages: self.inner.core.limits.capacity as u64,
             resident_pages: state.pages.len() as u64,
             dirty_pages: state.oldest.pages() as u64,
