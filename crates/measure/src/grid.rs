@@ -59,7 +59,23 @@ pub struct GridAxis {
     pub values: Vec<String>,
 }
 
+/// A name for a setting among several that were varied: the last part of its path, or the whole path
+/// where another one ends alike.
+pub fn short_key<'a>(key: &'a str, all: impl Iterator<Item = &'a str>) -> &'a str {
+    let last_of = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
+    let last = last_of(key);
+    match all.filter(|other| last_of(other) == last).count() {
+        0 | 1 => last,
+        _ => key,
+    }
+}
+
 impl GridAxis {
+    /// [`short_key`] among all axes of a grid.
+    pub fn short_key<'a>(&'a self, all: &'a [Self]) -> &'a str {
+        short_key(&self.key, all.iter().map(|axis| axis.key.as_str()))
+    }
+
     /// The values as numbers; `None` when any of them is something else.
     pub fn numbers(&self) -> Option<Vec<f64>> {
         let numbers = self.values.iter().map(|value| value.parse().ok());

@@ -78,19 +78,6 @@ impl Axis {
     }
 }
 
-/// A name for a setting: its last part, or the whole path where another one ends alike.
-pub fn short_key(key: &Key, axes: &[Axis]) -> String {
-    let key = key.to_string();
-    let last = key.rsplit('.').next().unwrap_or(&key);
-    let alike = axes
-        .iter()
-        .filter(|axis| axis.key.to_string().ends_with(last));
-    match alike.count() {
-        0 | 1 => last.to_owned(),
-        _ => key,
-    }
-}
-
 fn wrong(text: &str, problem: &str) -> Error {
     Error::usage(format!("--sweep {text} {problem}."), HELP)
 }

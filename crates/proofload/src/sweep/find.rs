@@ -132,7 +132,7 @@ pub fn questions(
     axes.push(searched.clone());
     let mut questions = Vec::new();
     for head in combinations(&others) {
-        let mut points = Vec::new();
+        let mut points: Vec<Point> = Vec::new();
         let mut refused = None;
         for value in &searched.values {
             // What rate is held changes nothing else, so that one of these many points stands for all.
@@ -140,7 +140,7 @@ pub fn questions(
                 .first()
                 .filter(|_| !was_given && searched.key == Key::Rate);
             if let Some(alike) = alike {
-                points.push(at_rate(alike, value));
+                points.push(alike.at_rate(&axes, value));
                 continue;
             }
             let mut values = head.clone();
@@ -182,21 +182,6 @@ fn workload(scenario: &Scenario, given: &[Axis]) -> &'static dyn Workload {
         .collect();
     let default = scenario.registry.workloads[0];
     Point::check(scenario, given, &values).map_or(default, |point| point.plan.profile.workload())
-}
-
-/// The same point at another rate.
-fn at_rate(point: &Point, rate: &Value) -> Point {
-    let key = Key::Rate.to_string();
-    let mut values = point.values.clone();
-    let before = values.insert(key.clone(), rate.to_string());
-    let old = format!("{key}={}", before.unwrap_or_default());
-    let mut plan = point.plan.clone();
-    plan.profile.run_mut().held_rate = rate.number();
-    Point {
-        name: point.name.replace(&old, &format!("{key}={rate}")),
-        values,
-        plan,
-    }
 }
 
 fn left_out(searched: &Axis, points: &[Point]) -> String {

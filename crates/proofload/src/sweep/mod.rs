@@ -120,7 +120,7 @@ impl Prepared {
         Ok(Self {
             scenario: scenario.clone(),
             axes: axes.to_vec(),
-            jobs: jobs.unwrap_or_else(workers::processors),
+            jobs: jobs.unwrap_or_else(workers::cpus),
             task,
             notes,
         })

@@ -3,7 +3,6 @@
 use measure::grid::{GridAxis, GridPoint, GridResult};
 use measure::metric::Unit;
 
-use super::short_key;
 use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
 use crate::number::bounded;
 
@@ -69,7 +68,7 @@ fn chart(
     value: fn(&GridPoint) -> Option<f64>,
 ) -> Chart {
     let numbers = axis.numbers();
-    let over = short_key(axis, &grid.axes).to_string();
+    let over = axis.short_key(&grid.axes).to_string();
     let title = format!("{title} by {over}");
     let kind = match &numbers {
         Some(_) => HorizontalAxis::Number(over.into()),
@@ -116,7 +115,7 @@ fn line_name(grid: &GridResult, axis: &GridAxis, point: &GridPoint) -> String {
     let others = grid.axes.iter().filter(|other| other.key != axis.key);
     let parts = others.filter_map(|other| {
         let value = point.values.get(&other.key)?;
-        Some(format!("{}={value}", short_key(other, &grid.axes)))
+        Some(format!("{}={value}", other.short_key(&grid.axes)))
     });
     let name = parts.collect::<Vec<_>>().join(", ");
     if name.is_empty() {

@@ -14,13 +14,6 @@ use crate::number::{ABSENT, figure, latency, latency_beside};
 use crate::table::{Cell, Column, Detail, Table};
 use crate::tone::Tone;
 
-/// A name for a setting that stands in a head of a table.
-pub(crate) fn short_key<'a>(axis: &'a GridAxis, axes: &[GridAxis]) -> &'a str {
-    let last = axis.key.rsplit('.').next().unwrap_or(&axis.key);
-    let same = axes.iter().filter(|other| other.key.ends_with(last));
-    if same.count() > 1 { &axis.key } else { last }
-}
-
 /// One row for each point: its values, the verdict, and the figures people ask for first; in full with
 /// their confidence intervals.
 #[must_use]
@@ -29,8 +22,8 @@ pub fn grid_table(grid: &GridResult, detail: Detail) -> Table {
         .axes
         .iter()
         .map(|axis| match axis.numbers() {
-            Some(_) => Column::number(short_key(axis, &grid.axes), ""),
-            None => Column::text(short_key(axis, &grid.axes)),
+            Some(_) => Column::number(axis.short_key(&grid.axes), ""),
+            None => Column::text(axis.short_key(&grid.axes)),
         })
         .collect();
     heads.extend([
