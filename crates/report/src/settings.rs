@@ -1,5 +1,6 @@
 //! The settings of a run as text.
 
+use config::ByteSize;
 use measure::metric::Unit;
 use measure::result::RunResult;
 use serde_json::{Map, Value};
@@ -7,12 +8,15 @@ use serde_json::{Map, Value};
 use crate::number::{bounded, bytes};
 use crate::words::target_text;
 
-/// A setting as people read it: no quotes, sizes in binary units.
+/// A setting as people read it: no quotes, sizes in powers of 1024 to three digits.
 #[must_use]
 pub fn setting_text(path: &str, value: &Value) -> String {
     match value {
         Value::Null => "not set".to_string(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => match ByteSize::parse(text) {
+            Ok(size) => bytes(size.bytes() as f64),
+            Err(_) => text.clone(),
+        },
         Value::Array(list) => list
             .iter()
             .map(|item| setting_text("", item))
@@ -103,6 +107,10 @@ mod tests {
         assert_eq!(
             setting_text("engine.page_size_bytes", &json!(32_768)),
             "32 KiB"
+        );
+        assert_eq!(
+            setting_text("mail.mailbox_size", &json!("428020B")),
+            "418 KiB"
         );
         assert_eq!(setting_text("on", &json!(["/a", "/b"])), "/a, /b");
         assert_eq!(setting_text("rate", &Value::Null), "not set");

@@ -12,7 +12,16 @@ pub fn quantity(value: f64, unit: Unit) -> String {
     match column_unit(unit) {
         "" => number,
         _ if number == ABSENT => number,
+        unit if number == "1" => format!("1 {}", singular(unit)),
         unit => format!("{number} {unit}"),
+    }
+}
+
+/// The unit of one thing.
+fn singular(unit: &str) -> &str {
+    match unit {
+        "errors" | "pages" | "requests" => unit.trim_end_matches('s'),
+        other => other,
     }
 }
 
@@ -260,6 +269,8 @@ mod tests {
             (f64::INFINITY, Unit::Iops, "-"),
             (0.421, Unit::Fraction, "42.1 %"),
             (3.0, Unit::Errors, "3 errors"),
+            (1.0, Unit::Errors, "1 error"),
+            (1.0, Unit::Pages, "1 page"),
             (2_684_354.0, Unit::Bytes, "2.56 MiB"),
             (1_048_576.0, Unit::BytesPerSecond, "1 MiB/s"),
             (90.0, Unit::Seconds, "1 min 30 s"),

@@ -6,7 +6,7 @@ use measure::metric::{IoMetric, Unit};
 use measure::result::{ArrayGroup, ArrayVolume, RunResult};
 
 use super::Comparison;
-use crate::number::{self, quantity};
+use super::change::{Value, change};
 use crate::table::{Cell, Column, Table};
 
 /// A figure: its name, its unit, which way is better if either is, where it comes from, and where the
@@ -16,13 +16,8 @@ struct Figure(&'static str, Unit, Option<Better>, Of, Option<Of>);
 /// What a figure, or its half-width, is in a result.
 type Of = fn(&RunResult) -> Option<f64>;
 
-/// Changes smaller than this share are not called better or worse.
-const WORTH_A_WORD: f64 = 0.01;
-/// A value this many times the first is written as a multiple of it.
-const WRITTEN_AS_MULTIPLE: f64 = 10.0;
-
-/// What is compared of the storage.
-const OF_STORAGE: [Figure; 20] = [
+/// What is compared first: the load that was carried.
+const OF_LOAD: [Figure; 3] = [
     higher("transactional I/O", Unit::Iops, |run| {
         Some(run.throughput.achieved_iops)
     })
@@ -33,69 +28,27 @@ const OF_STORAGE: [Figure; 20] = [
     higher("operations", Unit::OperationsPerSecond, |run| {
         Some(run.throughput.operations_per_second)
     }),
-    lower("database read, average", Unit::Milliseconds, |run| {
-        run.totals.reads.get(IoMetric::Average)
-    })
-    .within(|run| run.totals.reads.get(IoMetric::HalfWidth)),
-    lower("database read, p99", Unit::Milliseconds, |run| {
-        run.totals.reads.get(IoMetric::P99)
-    }),
-    lower("database read, max", Unit::Milliseconds, |run| {
-        run.totals.reads.get(IoMetric::Max)
-    }),
-    lower(
-        "database read, worst database, average",
-        Unit::Milliseconds,
-        |run| worst_average(run, Stream::DatabaseRead),
-    ),
-    lower("database write, average", Unit::Milliseconds, |run| {
-        run.totals.writes.get(IoMetric::Average)
-    })
-    .within(|run| run.totals.writes.get(IoMetric::HalfWidth)),
-    lower("database write, p99", Unit::Milliseconds, |run| {
-        run.totals.writes.get(IoMetric::P99)
-    }),
-    lower("database write, max", Unit::Milliseconds, |run| {
-        run.totals.writes.get(IoMetric::Max)
-    }),
-    lower("log write, average", Unit::Milliseconds, |run| {
-        run.totals.log_writes.get(IoMetric::Average)
-    })
-    .within(|run| run.totals.log_writes.get(IoMetric::HalfWidth)),
-    lower("log write, p99", Unit::Milliseconds, |run| {
-        run.totals.log_writes.get(IoMetric::P99)
-    }),
-    lower("log write, max", Unit::Milliseconds, |run| {
-        run.totals.log_writes.get(IoMetric::Max)
-    }),
-    lower(
-        "log write, worst database, average",
-        Unit::Milliseconds,
-        |run| worst_average(run, Stream::LogWrite),
-    ),
-    amount("database reads", Unit::Iops, |run| {
-        run.totals.reads.get(IoMetric::Rate)
-    }),
-    amount("database writes", Unit::Iops, |run| {
-        run.totals.writes.get(IoMetric::Rate)
-    }),
+];
+
+/// The streams that are compared, and what is compared of the latency of each.
+const STREAMS: [Stream; 3] = [
+    Stream::DatabaseRead,
+    Stream::DatabaseWrite,
+    Stream::LogWrite,
+];
+const LATENCIES: [IoMetric; 3] = [IoMetric::Average, IoMetric::P99, IoMetric::Max];
+
+/// What is compared of the storage below the figures of the streams.
+const OF_STORAGE: [Figure; 3] = [
     amount("reads of all database I/O", Unit::Fraction, |run| {
         run.totals.read_fraction()
-    }),
-    amount("log writes", Unit::Iops, |run| {
-        run.totals.log_writes.get(IoMetric::Rate)
     }),
     amount(
         "throughput, read and written",
         Unit::BytesPerSecond,
         |run| {
-            let streams = [
-                Stream::DatabaseRead,
-                Stream::DatabaseWrite,
-                Stream::LogWrite,
-            ];
             let of = |stream| run.totals.stream(stream).bytes_per_second();
-            Some(streams.map(of).iter().sum::<f64>())
+            Some(STREAMS.map(of).iter().sum::<f64>())
         },
     ),
     lower("page-fault stalls", Unit::StallsPerSecond, |run| {
@@ -234,53 +187,6 @@ impl Figure {
     }
 }
 
-/// A figure of one run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Value {
-    /// `None` when it was not measured.
-    value: Option<f64>,
-    /// Half-width of its 95 % confidence interval, in the same unit, where there is one.
-    half_width: Option<f64>,
-}
-
-impl From<Option<f64>> for Value {
-    fn from(value: Option<f64>) -> Self {
-        Self {
-            value,
-            half_width: None,
-        }
-    }
-}
-
-impl Value {
-    /// The value, `NaN` when it was not measured.
-    fn number(self) -> f64 {
-        self.value.unwrap_or(f64::NAN)
-    }
-
-    /// The value with its confidence interval, where there is one.
-    fn text(self, unit: Unit) -> String {
-        let text = quantity(self.number(), unit);
-        let half_width = self.half_width.filter(|half| half.is_finite());
-        match half_width.filter(|_| self.number().is_finite()) {
-            None => text,
-            Some(half) if unit == Unit::Milliseconds => {
-                format!(
-                    "{text} \u{b1} {}",
-                    number::latency_beside(half, self.number())
-                )
-            }
-            Some(half) => format!("{text} \u{b1} {}", number::figure(half)),
-        }
-    }
-
-    /// Whether the confidence intervals of both overlap.
-    fn overlaps(self, other: Self) -> bool {
-        let half_widths = self.half_width.zip(other.half_width);
-        half_widths.is_some_and(|(one, two)| (self.number() - other.number()).abs() <= one + two)
-    }
-}
-
 /// What a table of figures shows of each run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
@@ -295,11 +201,28 @@ pub enum Shown {
 /// One row for each figure that any run has.
 pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
     let mut table = Table::new(heads(comparison, shown, "figure"));
-    let mut add = |name, unit, better, values: Vec<Value>| {
+    let mut add = |name: &str, unit, better, values: Vec<Value>| {
         if is_known(&values) {
             table.push(row(comparison, name, (unit, better), &values, shown));
         }
     };
+    for figure in OF_LOAD {
+        add(figure.0, figure.1, figure.2, figure.of_each(comparison));
+    }
+    for stream in STREAMS {
+        let label = stream.label();
+        for metric in LATENCIES {
+            let values = of_stream(comparison, stream, metric);
+            let name = format!("{label}, {}", metric.label());
+            add(&name, metric.unit(), Some(Better::Lower), values);
+        }
+        let worst = comparison.of_each(|run| worst_average(run, stream));
+        let worst = worst.into_iter().map(Value::from).collect();
+        let name = format!("{label}, worst database, average");
+        add(&name, Unit::Milliseconds, Some(Better::Lower), worst);
+        let rates = of_stream(comparison, stream, IoMetric::Rate);
+        add(label, IoMetric::Rate.unit(), None, rates);
+    }
     for figure in OF_STORAGE {
         add(figure.0, figure.1, figure.2, figure.of_each(comparison));
     }
@@ -316,6 +239,20 @@ pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
         add(figure.0, figure.1, figure.2, figure.of_each(comparison));
     }
     table
+}
+
+/// A figure of a stream in each run; averages with their confidence intervals.
+fn of_stream(comparison: &Comparison, stream: Stream, metric: IoMetric) -> Vec<Value> {
+    let runs = comparison.runs().iter();
+    let of = |result: &RunResult| {
+        let figures = result.totals.stream(stream);
+        let half_width = figures.get(IoMetric::HalfWidth);
+        Value {
+            value: figures.get(metric),
+            half_width: half_width.filter(|_| metric == IoMetric::Average),
+        }
+    };
+    runs.map(|run| of(&run.result)).collect()
 }
 
 /// The metrics of the workloads of all runs, each once.
@@ -370,77 +307,8 @@ pub(super) fn row(
         }
         if index > 0 && shown != Shown::Values {
             let better = better.filter(|_| comparison.is_alike(index));
-            cells.push(Cell::new(change(*value, base, better)));
+            cells.push(Cell::new(change(*value, base, unit, better)));
         }
     }
     cells
-}
-
-/// The change against the first run in words: `14.7 % lower (better)`, `0 %`, `12.0 x (worse)`.
-fn change(value: Value, base: Value, better: Option<Better>) -> String {
-    let ratio = value.number() / base.number();
-    let text = number::change(value.number(), base.number());
-    let Some(digits) = text.strip_prefix(['+', '-']).filter(|_| ratio.is_finite()) else {
-        return text;
-    };
-    let is_higher = ratio > 1.0;
-    let judgement = match better {
-        _ if value.overlaps(base) => " (within 95 % CI)",
-        Some(better) if (ratio - 1.0).abs() >= WORTH_A_WORD => {
-            match is_higher == (better == Better::Higher) {
-                true => " (better)",
-                false => " (worse)",
-            }
-        }
-        _ => "",
-    };
-    if ratio >= WRITTEN_AS_MULTIPLE {
-        return format!("{} x{judgement}", number::figure(ratio));
-    }
-    let direction = if is_higher { "higher" } else { "lower" };
-    format!("{digits} {direction}{judgement}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plain(value: f64) -> Value {
-        Value::from(Some(value))
-    }
-
-    #[test]
-    fn changes_say_which_way_and_whether_that_is_better() {
-        let of = |value, base, better| change(plain(value), plain(base), Some(better));
-        assert_eq!(of(120.0, 100.0, Better::Higher), "20.0 % higher (better)");
-        assert_eq!(of(120.0, 100.0, Better::Lower), "20.0 % higher (worse)");
-        assert_eq!(of(85.3, 100.0, Better::Lower), "14.7 % lower (better)");
-        assert_eq!(of(100.5, 100.0, Better::Lower), "0.5 % higher");
-        assert_eq!(of(100.0, 100.0, Better::Lower), "0 %");
-        assert_eq!(of(1.0, 0.0, Better::Lower), "-");
-        assert_eq!(of(f64::NAN, 1.0, Better::Lower), "-");
-        assert_eq!(of(47_536.0, 100.0, Better::Lower), "475 x (worse)");
-        assert_eq!(of(999.0, 100.0, Better::Lower), "899 % higher (worse)");
-    }
-
-    #[test]
-    fn an_amount_of_io_is_neither_better_nor_worse() {
-        assert_eq!(change(plain(29.0), plain(100.0), None), "71.0 % lower");
-        let amounts = OF_STORAGE.iter().filter(|figure| figure.2.is_none());
-        let names: Vec<&str> = amounts.map(|figure| figure.0).collect();
-        assert!(names.contains(&"log writes"), "{names:?}");
-    }
-
-    #[test]
-    fn where_intervals_overlap_nothing_is_judged() {
-        let known = |value, half_width| Value {
-            value: Some(value),
-            half_width: Some(half_width),
-        };
-        let of = |value, base| change(value, base, Some(Better::Lower));
-        let base = known(10.0, 0.5);
-        assert_eq!(of(known(11.0, 0.5), base), "10.0 % higher (within 95 % CI)");
-        assert_eq!(of(known(11.0, 0.4), base), "10.0 % higher (worse)");
-        assert_eq!(of(plain(11.0), base), "10.0 % higher (worse)");
-    }
 }

@@ -1,6 +1,7 @@
 //! Several runs side by side: settings that differ, results, changes against the first run.
 
 mod alike;
+mod change;
 mod charts;
 mod figures;
 mod operations;
@@ -9,13 +10,14 @@ pub use charts::comparison_charts;
 pub use figures::Shown;
 
 use measure::result::RunResult;
+use measure::units;
 
 use crate::number::{ABSENT, duration, moment};
 use crate::run::Run;
 use crate::settings::{chosen, of_array};
 use crate::table::{Cell, Column, Table};
 use crate::tone::Tone;
-use crate::words::{capital, headline, target_text, workload_name};
+use crate::words::{headline, target_text, workload_name};
 
 /// Runs to be compared; the first is the base.
 pub struct Comparison<'a> {
@@ -162,7 +164,7 @@ impl<'a> Comparison<'a> {
     /// The head of that table.
     #[must_use]
     pub fn operations_title(&self) -> String {
-        format!("{} latency", capital(operations::noun(self)))
+        format!("{} latency", units::sentence(&operations::noun(self)))
     }
 
     /// A value of each run.

@@ -5,7 +5,8 @@ use measure::metric::IoMetric;
 use measure::result::{LatencyFigures, RunResult};
 
 use super::Comparison;
-use super::figures::{Shown, Value, heads, is_known, row};
+use super::change::Value;
+use super::figures::{Shown, heads, is_known, row};
 use crate::run::Run;
 use crate::table::Table;
 
