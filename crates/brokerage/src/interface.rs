@@ -12,7 +12,7 @@ use measure::result::RunResult;
 use measure::service_level::ServiceLevels;
 use measure::units;
 use workload::profile::{Run, TimeSpan, WarmUpLength};
-use workload::{Bundled, Profile};
+use workload::{Bundled, Profile, SetupDefault, SetupKind, SetupQuestion};
 use workload::{
     LoadAxis, LoadOption, LoadOptions, Refusal, Simulation, SimulationFuture, StorageNeeds,
     VolumeDemand, Workload,
@@ -34,6 +34,25 @@ const MOST_USERS: f64 = 2_000.0;
 /// Log files beyond the checkpoint depth, as for mail.
 const SPARE_LOG_FILES: u64 = 16;
 
+const DATA_SIZE: &str = "brokerage.data_size";
+
+const SETUP: [SetupQuestion; 2] = [
+    SetupQuestion {
+        key: USERS,
+        text: "How many users?",
+        comment: "Users at the same time.",
+        kind: SetupKind::Count,
+        default: SetupDefault::OfProfile,
+    },
+    SetupQuestion {
+        key: DATA_SIZE,
+        text: "How much data?",
+        comment: "Data in the database.",
+        kind: SetupKind::DataSize,
+        default: SetupDefault::OfProfile,
+    },
+];
+
 impl Workload for BrokerageWorkload {
     fn kind(&self) -> &'static str {
         KIND
@@ -54,8 +73,11 @@ impl Workload for BrokerageWorkload {
     fn setting_of(&self, option: LoadOption) -> Option<&'static str> {
         match option {
             LoadOption::Threads | LoadOption::Users => Some(USERS),
-            LoadOption::TargetSize => Some("brokerage.data_size"),
-            LoadOption::Databases | LoadOption::Test | LoadOption::Find => None,
+            LoadOption::TargetSize => Some(DATA_SIZE),
+            LoadOption::Databases
+            | LoadOption::Test
+            | LoadOption::Find
+            | LoadOption::RateOfTransactions => None,
         }
     }
 
@@ -100,6 +122,14 @@ impl Workload for BrokerageWorkload {
             "brokerage.data_size",
             "brokerage.trade_days",
         ]
+    }
+
+    fn setup_questions(&self) -> &'static [SetupQuestion] {
+        &SETUP
+    }
+
+    fn small_database_bytes(&self) -> u64 {
+        200 << 20
     }
 
     fn contribution(&self, result: &RunResult) -> Contribution {

@@ -41,7 +41,7 @@ fn a_mail_server_becomes_a_profile_and_a_command() {
     let profile = fs::read_to_string(here.path("mine.toml")).expect("the profile");
     for line in [
         "extends = \"exchange-2010\"",
-        "description = \"60 mailboxes of 2MiB\"",
+        "description = \"60 mailboxes of 2 MiB at 0.2 IOPS each\"",
         "mailboxes_per_database = 60",
         "mailbox_size = \"2MiB\"",
         "iops_per_mailbox = 0.2",

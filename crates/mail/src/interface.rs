@@ -11,6 +11,7 @@ use config::{ByteSize, ConfigError, Layers};
 use edb::database::LOG_PREFIX;
 use measure::display::Contribution;
 use measure::display::number::bounded;
+use measure::display::number::counted;
 use measure::display::number::limit;
 use measure::metric::Unit;
 use measure::result::RunResult;
@@ -20,7 +21,9 @@ use std::sync::Arc;
 use workload::controller::plan::{SteadyBy, Tests};
 use workload::controller::run_on_virtual_clock;
 use workload::profile::{FindLoad, Run};
-use workload::{Bundled, Profile};
+use workload::{
+    Bundled, Profile, SetupAnswers, SetupDefault, SetupKind, SetupQuestion, SetupSetting,
+};
 use workload::{
     DatabaseNeeds, LoadAxis, LoadOption, LoadOptions, Refusal, Simulation, SimulationFuture,
     StorageNeeds, VolumeDemand, Workload,
@@ -37,6 +40,42 @@ const SIZE_HELP: &str = "Write a size such as --target-size 20GB.";
 
 /// The smallest database worth a run: a few hundred pages of any size.
 const LEAST_DATABASE: ByteSize = ByteSize::mib(8);
+
+const DATABASES: &str = "mail.databases";
+
+/// Mailboxes over all databases, which is no setting.
+const MAILBOXES: &str = "mailboxes";
+
+const SETUP: [SetupQuestion; 4] = [
+    SetupQuestion {
+        key: DATABASES,
+        text: "How many databases?",
+        comment: "Databases, distributed over the directories in turn.",
+        kind: SetupKind::Count,
+        default: SetupDefault::Targets,
+    },
+    SetupQuestion {
+        key: MAILBOXES,
+        text: "How many mailboxes over all databases?",
+        comment: "",
+        kind: SetupKind::Count,
+        default: SetupDefault::Count(1000),
+    },
+    SetupQuestion {
+        key: "mail.iops_per_mailbox",
+        text: "How many database reads and writes per second does a mailbox ask for?",
+        comment: "Database reads and writes per second that each mailbox asks for.",
+        kind: SetupKind::Number,
+        default: SetupDefault::OfProfile,
+    },
+    SetupQuestion {
+        key: "mail.mailbox_size",
+        text: "How much mail is in a mailbox? (quota)",
+        comment: "Mail in each mailbox.",
+        kind: SetupKind::DataSize,
+        default: SetupDefault::OfProfile,
+    },
+];
 
 impl Workload for MailWorkload {
     fn kind(&self) -> &'static str {
@@ -61,6 +100,7 @@ impl Workload for MailWorkload {
             LoadOption::Databases => Some("mail.databases"),
             LoadOption::Test => Some("test.kind"),
             LoadOption::Find => Some("tuning.find"),
+            LoadOption::RateOfTransactions => Some("mail.held_transactions_per_second"),
             LoadOption::Users | LoadOption::TargetSize => None,
         }
     }
@@ -99,6 +139,31 @@ impl Workload for MailWorkload {
             "mail.mailbox_size",
             "mail.mailboxes_per_database",
         ]
+    }
+
+    fn setup_questions(&self) -> &'static [SetupQuestion] {
+        &SETUP
+    }
+
+    /// The mailboxes are distributed over the databases, as many in each.
+    fn setup_settings(&self, answers: &SetupAnswers) -> Vec<SetupSetting> {
+        let number = |key| answers.get(key).and_then(|text: &String| text.parse().ok());
+        let (databases, all) = (number(DATABASES).unwrap_or(1_u64), number(MAILBOXES));
+        let each = all.unwrap_or(1).div_ceil(databases.max(1));
+        let questions = SETUP.iter().filter_map(|one| one.setting(answers));
+        let of_each = |setting: SetupSetting| match setting.path {
+            MAILBOXES => SetupSetting {
+                path: "mail.mailboxes_per_database",
+                value: each.to_string(),
+                why: format!(
+                    "{} over all databases.",
+                    counted(each * databases, "mailbox")
+                ),
+                ..setting
+            },
+            _ => setting,
+        };
+        questions.map(of_each).collect()
     }
 
     fn database_file(&self, name: &str) -> Option<String> {

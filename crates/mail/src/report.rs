@@ -42,6 +42,7 @@ pub(crate) fn contribution(result: &RunResult) -> Contribution {
         metrics: METRICS,
         sections: sections(result),
         advice: advice.collect(),
+        has_jetstress_report: true,
         check_command: damaged.map(|error| format!("proofload edb check {}", error.file)),
         ..Contribution::default()
     }

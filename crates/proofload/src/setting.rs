@@ -28,6 +28,8 @@ pub enum Key {
     Users,
     /// The rate to hold, per second.
     Rate,
+    /// The rate of transactions to hold, per second, of a workload that otherwise holds one of I/O.
+    RateOfTransactions,
     /// Number of databases over which the load is spread.
     Databases,
     /// Number of mailboxes over all databases.
@@ -44,13 +46,14 @@ pub enum Key {
 }
 
 /// The keys that have a name of their own on the command line.
-const NAMED: [(&str, Key); 11] = [
+const NAMED: [(&str, Key); 12] = [
     ("workload", Key::Workload),
     ("array", Key::Array),
     ("duration", Key::Duration),
     ("threads", Key::Threads),
     ("users", Key::Users),
     ("rate", Key::Rate),
+    ("rate-transactions", Key::RateOfTransactions),
     ("databases", Key::Databases),
     ("mailboxes", Key::Mailboxes),
     ("target-size", Key::TargetSize),
@@ -208,6 +211,7 @@ impl Setting {
             Key::Seed => ("--seed", Some("run.seed")),
             Key::Rate => ("--rate", Some("run.held_rate")),
             Key::Threads => ("--threads", of(LoadOption::Threads)),
+            Key::RateOfTransactions => ("--rate-transactions", of(LoadOption::RateOfTransactions)),
             Key::Users => ("--users", of(LoadOption::Users)),
             Key::Databases => ("--databases", of(LoadOption::Databases)),
             Key::TargetSize => ("--target-size", of(LoadOption::TargetSize)),

@@ -123,9 +123,6 @@ pub fn workload_of(scenario: &Scenario) -> Result<&'static dyn Workload, Error> 
     Ok(scenario.registry.read(&[source])?.workload())
 }
 
-/// The keys of --rate and --rate-transactions.
-const RATES: [&str; 2] = ["rate", "mail.held_transactions_per_second"];
-
 /// The profile with every setting of the scenario applied.
 ///
 /// # Errors
@@ -145,9 +142,7 @@ pub fn resolve(scenario: &Scenario, purpose: Purpose) -> Result<Box<dyn Profile>
     let load = LoadOptions {
         workload: &scenario.workload,
         has_users: given(&Key::Users).is_some(),
-        has_rate: RATES
-            .iter()
-            .any(|key| scenario.value_of(&Key::named(key)).is_some()),
+        has_rate: given(&Key::Rate).is_some() || given(&Key::RateOfTransactions).is_some(),
         has_threads: given(&Key::Threads).is_some(),
         has_duration: given(&Key::Duration).is_some(),
         has_databases: given(&Key::Databases).is_some(),
@@ -157,6 +152,9 @@ pub fn resolve(scenario: &Scenario, purpose: Purpose) -> Result<Box<dyn Profile>
         is_predicted,
     };
     workload.check_options(&load)?;
+    if given(&Key::RateOfTransactions).is_some() {
+        refuse_without_rate_of_transactions(&scenario.workload, workload)?;
+    }
     if given(&Key::Test).is_some() {
         refuse_without_tests(&scenario.workload, workload, is_predicted)?;
     }
@@ -169,6 +167,16 @@ pub fn resolve(scenario: &Scenario, purpose: Purpose) -> Result<Box<dyn Profile>
         ));
     }
     Ok(profile)
+}
+
+fn refuse_without_rate_of_transactions(name: &str, workload: &dyn Workload) -> Result<(), Error> {
+    match workload.setting_of(LoadOption::RateOfTransactions) {
+        Some(_) => Ok(()),
+        None => Err(Error::usage(
+            format!("--rate-transactions does not go with {name}."),
+            "Give --rate, which holds its transactions or its I/O.",
+        )),
+    }
 }
 
 /// Refuses tests of a workload that has the performance test alone, and of a prediction.

@@ -285,16 +285,13 @@ fn the_xml_is_well_formed_and_has_the_same_figures() {
 #[test]
 fn runs_that_jetstress_has_no_report_of_are_refused() {
     let mut brokerage = Story::default().run();
-    brokerage
-        .result
-        .workload
-        .settings
-        .insert("kind".to_owned(), "brokerage".into());
+    brokerage.contribution.has_jetstress_report = false;
     assert!(matches!(
         jetstress_layouts(&brokerage),
         Err(NoJetstressReport::OtherWorkload(_))
     ));
-    let empty = Run::default();
+    let mut empty = Run::default();
+    empty.contribution.has_jetstress_report = true;
     assert!(matches!(
         jetstress_layouts(&empty),
         Err(NoJetstressReport::NothingMeasured(_))

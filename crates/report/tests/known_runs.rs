@@ -80,6 +80,7 @@ fn contribution(result: &RunResult) -> Contribution {
         sections: vec![section],
         shows_operations: true,
         compared_operation: Some("transaction"),
+        has_jetstress_report: false,
         advice: vec![Advice::new(
             AdviceId("of-its-own"),
             "Use another index",

@@ -8,6 +8,7 @@ use crate::controller::SharedListener;
 use crate::profile::{Run, TimeSpan, WarmUpLength};
 use crate::progress::StopRequest;
 use crate::refusal::Refusal;
+use crate::setup::{SetupAnswers, SetupQuestion, SetupSetting};
 use array::Array;
 use array::bridge::VolumeFiles;
 use config::{ConfigError, Layers, Settings};
@@ -55,6 +56,22 @@ pub trait Workload: Debug + Sync {
 
     /// Settings that cannot change between the build of a database and a run on it.
     fn built_with(&self) -> &'static [&'static str];
+
+    /// What people are asked who make a profile, in this order.
+    fn setup_questions(&self) -> &'static [SetupQuestion] {
+        &[]
+    }
+
+    /// What the answers become.
+    fn setup_settings(&self, answers: &SetupAnswers) -> Vec<SetupSetting> {
+        let questions = self.setup_questions().iter();
+        questions.filter_map(|one| one.setting(answers)).collect()
+    }
+
+    /// Size of a database that has room wherever a run can be made.
+    fn small_database_bytes(&self) -> u64 {
+        8 << 20
+    }
 
     /// Name of the file of the database `name`; `None` when a server keeps its files itself.
     fn database_file(&self, _name: &str) -> Option<String> {
@@ -229,6 +246,8 @@ pub enum LoadOption {
     Threads,
     /// Users of a database server.
     Users,
+    /// A rate of transactions to hold instead of a rate of I/O.
+    RateOfTransactions,
     /// Number of databases over which the load is spread.
     Databases,
     /// Data over all databases.

@@ -54,10 +54,7 @@ impl LoadOptions {
             (Key::Threads, &self.threads),
             (Key::Users, &self.users),
             (Key::Rate, &self.rate),
-            (
-                Key::Path("mail.held_transactions_per_second".to_owned()),
-                &self.rate_transactions,
-            ),
+            (Key::RateOfTransactions, &self.rate_transactions),
             (Key::Databases, &self.databases),
             (Key::Mailboxes, &self.mailboxes),
             (Key::TargetSize, &self.target_size),

@@ -30,6 +30,8 @@ pub struct Contribution {
     pub check_command: Option<String>,
     /// Names and values of what was chosen for the run beside its settings.
     pub chosen: Vec<(&'static str, String)>,
+    /// Whether Jetstress has a report of such a run.
+    pub has_jetstress_report: bool,
     /// What must be said with every result, as sentences.
     pub notice: Option<&'static str>,
 }

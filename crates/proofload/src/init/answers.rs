@@ -1,9 +1,11 @@
 //! The questions in their order, and what their answers become.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use config::{ByteSize, TimeSpan};
 use execution::Error;
+use workload::{SetupAnswers, SetupDefault, SetupKind, SetupQuestion, Workload};
 
 use super::Question;
 use super::checks::{self, Plan};
@@ -18,12 +20,8 @@ pub(super) enum Step {
     Workload,
     On,
     LogOn,
-    Databases,
-    Mailboxes,
-    MailboxIops,
-    MailboxSize,
-    Users,
-    DataSize,
+    /// One of the workload's own, by its place among them.
+    Own(usize),
     Duration,
     File,
     Overwrite,
@@ -35,16 +33,17 @@ const BESIDE: &str = "beside the databases";
 /// The answers so far; before they are given, the defaults.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
-    workload: String,
-    kind: String,
+    /// Name of the bundled profile that is extended.
+    base: String,
+    workload: &'static dyn Workload,
+    /// The settings of that profile.
+    settings: BTreeMap<String, serde_json::Value>,
     on: Vec<PathBuf>,
     log_on: Vec<PathBuf>,
-    databases: u32,
-    mailboxes: u32,
-    mailbox_iops: f64,
-    mailbox_size: ByteSize,
-    users: u32,
-    data_size: ByteSize,
+    /// Answers to questions of the workload.
+    own: SetupAnswers,
+    /// The largest size for which there is room, for the question that comes next.
+    fitting: Option<(&'static str, ByteSize)>,
     duration: TimeSpan,
     file: PathBuf,
     overwrite: bool,
@@ -53,22 +52,19 @@ pub(super) struct Answers {
 impl Default for Answers {
     fn default() -> Self {
         let first = WORKLOADS.bundled_profiles().next();
+        let first = first.map_or(String::new(), |one| one.name.to_owned());
         let mut answers = Self {
-            workload: first.map_or(String::new(), |one| one.name.to_owned()),
-            kind: String::new(),
+            base: String::new(),
+            workload: WORKLOADS.workloads[0],
+            settings: BTreeMap::new(),
             on: Vec::new(),
             log_on: Vec::new(),
-            databases: 1,
-            mailboxes: 1000,
-            mailbox_iops: 0.1,
-            mailbox_size: ByteSize::gib(2),
-            users: 30,
-            data_size: ByteSize::gib(20),
+            own: SetupAnswers::new(),
+            fitting: None,
             duration: TimeSpan::seconds(2 * 3600),
             file: PathBuf::from(checks::PROFILE),
             overwrite: false,
         };
-        let first = answers.workload.clone();
         // A bundled profile can be read: a test has read them all.
         let _ = answers.take_workload(&first);
         answers.on = vec![checks::usual_target(&answers.plan())];
@@ -81,27 +77,53 @@ impl Answers {
         let (text, default) = match step {
             Step::Workload => {
                 let names: Vec<&str> = WORKLOADS.bundled_profiles().map(|one| one.name).collect();
-                (format!("What shall the storage carry? ({})", names.join(", ")), self.workload.clone())
+                (
+                    format!("What shall the storage carry? ({})", names.join(", ")),
+                    self.base.clone(),
+                )
             }
             Step::On => (
                 "Where shall the databases lie? (directories or block devices, with commas between them)".to_owned(),
                 joined(&self.on),
             ),
             Step::LogOn => ("Where shall the logs lie?".to_owned(), BESIDE.to_owned()),
-            Step::Databases => ("How many databases?".to_owned(), self.databases.to_string()),
-            Step::Mailboxes => ("How many mailboxes over all databases?".to_owned(), self.mailboxes.to_string()),
-            Step::MailboxIops => (
-                "How many database reads and writes per second does a mailbox ask for?".to_owned(),
-                as_number(self.mailbox_iops),
+            Step::Own(place) => {
+                let own = &self.workload.setup_questions()[place];
+                (own.text.to_owned(), self.answer(own))
+            }
+            Step::Duration => (
+                "How long shall the load be measured?".to_owned(),
+                self.duration.to_string(),
             ),
-            Step::MailboxSize => ("How much mail is in a mailbox? (quota)".to_owned(), self.mailbox_size.to_string()),
-            Step::Users => ("How many users?".to_owned(), self.users.to_string()),
-            Step::DataSize => ("How much data?".to_owned(), self.data_size.to_string()),
-            Step::Duration => ("How long shall the load be measured?".to_owned(), self.duration.to_string()),
-            Step::File => ("Which file shall the profile be written to?".to_owned(), self.file.display().to_string()),
-            Step::Overwrite => (format!("{} is there. Replace it? (yes or no)", self.file.display()), "no".to_owned()),
+            Step::File => (
+                "Which file shall the profile be written to?".to_owned(),
+                self.file.display().to_string(),
+            ),
+            Step::Overwrite => (
+                format!("{} is there. Replace it? (yes or no)", self.file.display()),
+                "no".to_owned(),
+            ),
         };
         Question { text, default }
+    }
+
+    /// The answer to a question of the workload; before it is given, its default.
+    fn answer(&self, question: &SetupQuestion) -> String {
+        if let Some(given) = self.own.get(question.key) {
+            return given.clone();
+        }
+        match (question.default, self.fitting) {
+            (_, Some((key, size))) if key == question.key => size.to_string(),
+            (SetupDefault::Targets, _) => self.on.len().max(1).to_string(),
+            (SetupDefault::Count(count), _) => count.to_string(),
+            (SetupDefault::OfProfile, _) => {
+                let setting = self.settings.get(question.key);
+                setting.map_or(String::new(), |value| match value.as_f64() {
+                    Some(number) => as_number(number),
+                    None => value.as_str().unwrap_or_default().to_owned(),
+                })
+            }
+        }
     }
 
     /// Takes an answer; what is worth knowing of it.
@@ -111,7 +133,6 @@ impl Answers {
             Step::On => {
                 self.on = paths(text);
                 self.log_on = Vec::new();
-                self.databases = u32::try_from(self.on.len()).unwrap_or(1);
                 checks::targets(&self.plan())?;
             }
             Step::LogOn if text == BESIDE => {
@@ -123,45 +144,7 @@ impl Answers {
                 self.file = checks::usual_file(&self.targets());
                 checks::targets(&self.plan())?;
             }
-            Step::Databases => {
-                self.databases = number(text)?;
-                checks::profile(&self.plan())?;
-                self.mailboxes = self.mailboxes.max(self.databases);
-            }
-            Step::Mailboxes => {
-                self.mailboxes = number(text)?;
-                checks::profile(&self.plan())?;
-                self.mailbox_size = checks::fitting(self.mailbox_size, |mailbox_size| {
-                    let tried = self.clone();
-                    Self {
-                        mailbox_size,
-                        ..tried
-                    }
-                    .plan()
-                });
-            }
-            Step::MailboxIops => {
-                self.mailbox_iops = text
-                    .parse()
-                    .map_err(|_| not("a number such as 0.1", text))?;
-                checks::profile(&self.plan())?;
-            }
-            Step::MailboxSize => {
-                self.mailbox_size = size(text)?;
-                return checks::storage(&self.plan());
-            }
-            Step::Users => {
-                self.users = number(text)?;
-                checks::profile(&self.plan())?;
-                self.data_size = checks::fitting(self.data_size, |data_size| {
-                    let tried = self.clone();
-                    Self { data_size, ..tried }.plan()
-                });
-            }
-            Step::DataSize => {
-                self.data_size = size(text)?;
-                return checks::storage(&self.plan());
-            }
+            Step::Own(place) => return self.take_own(place, text),
             Step::Duration => {
                 self.duration =
                     TimeSpan::parse(text).map_err(|why| Error::usage(sentence(&why), ""))?;
@@ -174,21 +157,21 @@ impl Answers {
                 _ => return Err(not("yes or no", text)),
             },
         }
+        self.fit(0);
         Ok(Vec::new())
     }
 
     /// The question behind one.
     pub(super) fn next(&self, step: Step) -> Option<Step> {
+        let own = |place| match place < self.workload.setup_questions().len() {
+            true => Step::Own(place),
+            false => Step::Duration,
+        };
         Some(match step {
             Step::Workload => Step::On,
             Step::On => Step::LogOn,
-            Step::LogOn if self.is_mail() => Step::Databases,
-            Step::LogOn => Step::Users,
-            Step::Databases => Step::Mailboxes,
-            Step::Mailboxes => Step::MailboxIops,
-            Step::MailboxIops => Step::MailboxSize,
-            Step::Users => Step::DataSize,
-            Step::MailboxSize | Step::DataSize => Step::Duration,
+            Step::LogOn => own(0),
+            Step::Own(place) => own(place + 1),
             Step::Duration => Step::File,
             Step::File if self.file.exists() => Step::Overwrite,
             // Without leave to replace it another file is needed.
@@ -200,20 +183,51 @@ impl Answers {
     fn take_workload(&mut self, name: &str) -> Result<Vec<String>, Error> {
         let source = workloads::find(&Scenario::new(name))?;
         let profile = WORKLOADS.read(&[source])?;
-        let settings = profile.settings();
-        self.workload = name.to_owned();
-        self.kind = profile.workload().kind().to_owned();
-        let whole = |path: &str| settings.get(path).and_then(serde_json::Value::as_f64);
-        let bytes = |path: &str| {
-            let text = settings.get(path).and_then(serde_json::Value::as_str);
-            text.and_then(|text| ByteSize::parse(text).ok())
-        };
-        self.mailbox_iops = whole("mail.iops_per_mailbox").unwrap_or(self.mailbox_iops);
-        self.mailbox_size = bytes("mail.mailbox_size").unwrap_or(self.mailbox_size);
-        self.users = whole("brokerage.users").map_or(self.users, |users| users as u32);
-        self.data_size = bytes("brokerage.data_size").unwrap_or(self.data_size);
+        self.base = name.to_owned();
+        self.workload = profile.workload();
+        self.settings = profile.settings();
+        self.own.clear();
+        self.fitting = None;
         self.duration = profile.run().duration;
         Ok(vec![format!("{name}: {}", profile.description())])
+    }
+
+    fn take_own(&mut self, place: usize, text: &str) -> Result<Vec<String>, Error> {
+        let question = &self.workload.setup_questions()[place];
+        let text = match question.kind {
+            SetupKind::Count => number(text)?.to_string(),
+            SetupKind::Number => {
+                let number: f64 = text
+                    .parse()
+                    .map_err(|_| not("a number such as 0.1", text))?;
+                as_number(number)
+            }
+            SetupKind::DataSize => size(text)?.to_string(),
+        };
+        self.own.insert(question.key, text);
+        if question.kind == SetupKind::DataSize {
+            return checks::storage(&self.plan());
+        }
+        checks::profile(&self.plan())?;
+        self.fit(place + 1);
+        Ok(Vec::new())
+    }
+
+    /// Where the workload's question at `place` asks for a size, its default becomes one that there is room for.
+    fn fit(&mut self, place: usize) {
+        let question = self.workload.setup_questions().get(place);
+        let Some(question) = question.filter(|one| one.kind == SetupKind::DataSize) else {
+            return;
+        };
+        let Ok(usual) = ByteSize::parse(&self.answer(question)) else {
+            return;
+        };
+        let fitting = checks::fitting(usual, |size| {
+            let mut tried = self.clone();
+            tried.fitting = Some((question.key, size));
+            tried.plan()
+        });
+        self.fitting = Some((question.key, fitting));
     }
 
     fn take_file(&mut self, text: &str) -> Result<Vec<String>, Error> {
@@ -245,54 +259,28 @@ impl Answers {
         Ok(Vec::new())
     }
 
-    pub(super) fn is_mail(&self) -> bool {
-        self.kind == "mail"
-    }
-
     /// The profile so far.
     pub(super) fn draft(&self) -> Draft {
-        let mut draft = Draft::new(&self.workload);
-        draft.kind.clone_from(&self.kind);
+        let mut draft = Draft::new(&self.base);
+        draft.kind = self.workload.kind().to_owned();
         draft.head = vec![format!(
             "Made by 'proofload init'. What is not named here is as in {}.",
-            self.workload
+            self.base
         )];
         let duration = as_text(&self.duration.to_string());
         draft.set("run.duration", duration, "Length of the measured phase.");
-        if !self.is_mail() {
-            draft.description = format!("{} users on {}", self.users, self.data_size);
-            draft.set(
-                "brokerage.users",
-                self.users.to_string(),
-                "Users at the same time.",
-            );
-            draft.set(
-                "brokerage.data_size",
-                as_text(&self.data_size.to_string()),
-                "Data in the database.",
-            );
-            return draft;
+        let questions = self.workload.setup_questions().iter();
+        let answers = questions.map(|one| (one.key, self.answer(one))).collect();
+        for setting in self.workload.setup_settings(&answers) {
+            let value = match setting.is_text {
+                true => as_text(&setting.value),
+                false => setting.value,
+            };
+            draft.set(setting.path, value, setting.why);
         }
-        let each = self.mailboxes.div_ceil(self.databases.max(1));
-        draft.description = format!(
-            "{} mailboxes of {}",
-            u64::from(each) * u64::from(self.databases),
-            self.mailbox_size
-        );
-        draft.set(
-            "mail.databases",
-            self.databases.to_string(),
-            "Databases, distributed over the directories in turn.",
-        );
-        let why = format!("{} mailboxes over all databases.", self.mailboxes);
-        draft.set("mail.mailboxes_per_database", each.to_string(), why);
-        draft.set(
-            "mail.mailbox_size",
-            as_text(&self.mailbox_size.to_string()),
-            "Mail in each mailbox.",
-        );
-        let why = "Database reads and writes per second that each mailbox asks for.";
-        draft.set("mail.iops_per_mailbox", as_number(self.mailbox_iops), why);
+        if let Ok(profile) = draft.read() {
+            draft.description = profile.describe_question();
+        }
         draft
     }
 
@@ -302,7 +290,7 @@ impl Answers {
             draft: self.draft(),
             on: self.on.clone(),
             log_on: self.log_on.clone(),
-            is_mail: self.is_mail(),
+            workload: self.workload,
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use config::ByteSize;
 use execution::{Error, Output, RunOptions};
+use workload::{LoadOption, Workload};
 
 use crate::jetstress::Draft;
 use crate::run::Prepared;
@@ -12,12 +13,6 @@ use crate::setting::{Key, Value};
 
 /// The name of the profile in memory, and of its file unless another one is named.
 pub(super) const PROFILE: &str = "profile.toml";
-
-/// Data of a database that fits wherever a run can be made.
-const SMALL_BYTES: u64 = 8 << 20;
-
-/// Data of a brokerage that does.
-const SMALL_BROKERAGE: ByteSize = ByteSize::mib(200);
 
 /// Where volumes are mounted.
 const MOUNTS: &str = "/mnt";
@@ -31,8 +26,7 @@ pub(super) struct Plan {
     pub draft: Draft,
     pub on: Vec<PathBuf>,
     pub log_on: Vec<PathBuf>,
-    /// Whether it is one of a mail server.
-    pub is_mail: bool,
+    pub workload: &'static dyn Workload,
 }
 
 /// Reads the profile, with all its rules; the first thing that is wrong, in a sentence.
@@ -52,13 +46,13 @@ pub(super) fn profile(plan: &Plan) -> Result<(), Error> {
 /// Checks directories and devices with little data: whether they can be used at all.
 pub(super) fn targets(plan: &Plan) -> Result<(), Error> {
     let mut scenario = scenario(plan);
-    let mut size = SMALL_BROKERAGE;
-    if plan.is_mail {
+    let mut count = 1;
+    if plan.workload.setting_of(LoadOption::Databases).is_some() {
         // No directory is left without a database or a log.
-        let count = plan.on.len().max(plan.log_on.len());
+        count = plan.on.len().max(plan.log_on.len());
         scenario.set(&Key::Databases, &Value::from(count.to_string().as_str()));
-        size = ByteSize(SMALL_BYTES * count as u64);
     }
+    let size = ByteSize(plan.workload.small_database_bytes() * count as u64);
     scenario.set(&Key::TargetSize, &Value::from(size.to_string().as_str()));
     Prepared::new(&scenario, &options(plan)).map(drop)
 }

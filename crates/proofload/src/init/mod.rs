@@ -35,7 +35,7 @@ pub struct Finished {
     pub command: String,
 }
 
-/// Questions and answers.
+/// The state of the dialogue: the answers so far, and what is asked next.
 #[derive(Clone, Debug)]
 pub struct Dialogue {
     answers: Answers,

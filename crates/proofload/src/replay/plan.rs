@@ -186,6 +186,11 @@ fn refuse_options_of_workloads(scenario: &Scenario) -> Result<(), Error> {
             "--set trace.speed=2 brings a trace's requests twice as fast.",
         ),
         (
+            "--rate-transactions",
+            Key::RateOfTransactions,
+            "--set trace.speed=2 brings a trace's requests twice as fast.",
+        ),
+        (
             "--databases",
             Key::Databases,
             "A trace names its volumes itself.",

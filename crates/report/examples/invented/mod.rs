@@ -4,12 +4,13 @@
 mod samples;
 mod surroundings;
 
+use measure::display::Contribution;
 use measure::histogram::LatencyHistogram;
 use measure::metric::IoMetric;
 use measure::metric::Stream;
 use measure::result::{
     Check, CheckId, DatabaseFigures, DatabaseResult, IoFigures, LatencyFigures, RunResult,
-    TargetPath, Verdict,
+    TargetKind, TargetPath, Verdict,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -100,6 +101,10 @@ impl Story {
             name: self.name.to_string(),
             timeline: samples::timeline(self),
             distributions: self.distributions(),
+            contribution: Contribution {
+                has_jetstress_report: true,
+                ..Contribution::default()
+            },
             result,
             ..Run::default()
         }
@@ -119,7 +124,7 @@ impl Story {
         result.samples.interval_s = 15.0;
         let place = |path: &str, device: &str| TargetPath {
             path: path.into(),
-            kind: "directory".into(),
+            kind: TargetKind::Directory,
             file_system: "xfs".into(),
             device: Some(device.into()),
             capacity_bytes: 4_000_787_030_016,

@@ -10,10 +10,10 @@ use crate::run::Run;
 /// Lines that a log shows of the kernel's messages.
 const MOST_MESSAGES: usize = 50;
 
-/// Section 9.
+/// Section 9 of a Jetstress report: the test log.
 pub(super) fn test_log(run: &Run) -> Part {
     let result = &run.result;
-    let measured = result.phases.iter().find(|phase| phase.name == "measured");
+    let measured = result.phases.iter().find(|phase| phase.is_measured());
     let (begin, end) = measured.map_or((result.started.as_str(), result.duration_s), |phase| {
         (phase.started.as_str(), phase.duration_s)
     });
@@ -26,7 +26,7 @@ pub(super) fn test_log(run: &Run) -> Part {
         result
             .phases
             .iter()
-            .filter(|phase| phase.name != "measured")
+            .filter(|phase| !phase.is_measured())
             .map(phase_line),
     );
     lines.push(line(begin, 0.0, &thresholds(result)));

@@ -25,7 +25,7 @@ use crate::run::Run;
 /// One part of a report: a fieldset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
-    /// Its legend.
+    /// The heading of the part.
     pub title: String,
     /// Names of the columns; empty where each row is a label with its value.
     pub columns: Vec<String>,
@@ -58,7 +58,7 @@ pub enum NoJetstressReport {
     /// It is no run of a mail server.
     #[error("{0} is no run of a mail server, and Jetstress tests nothing else.")]
     OtherWorkload(String),
-    /// Nothing was measured.
+    /// Nothing was measured, so that there is nothing to report.
     #[error("{0} has nothing that was measured: its databases were built, or it ended before.")]
     NothingMeasured(String),
     /// A file cannot be written.
@@ -72,12 +72,7 @@ pub enum NoJetstressReport {
 /// The run is one that Jetstress has no report of.
 pub fn jetstress_layouts(run: &Run) -> Result<Vec<Layout>, NoJetstressReport> {
     let result = &run.result;
-    let kind = result
-        .workload
-        .settings
-        .get("kind")
-        .and_then(|kind| kind.as_str());
-    if result.kind == RunKind::Trace || kind.is_some_and(|kind| kind != "mail") {
+    if !run.contribution.has_jetstress_report {
         return Err(NoJetstressReport::OtherWorkload(run.name.clone()));
     }
     let mut layouts = Vec::new();

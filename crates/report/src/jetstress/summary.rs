@@ -42,7 +42,7 @@ pub(super) fn summary(run: &Run) -> Part {
     } else {
         "Fail"
     };
-    let measured = result.phases.iter().find(|phase| phase.name == "measured");
+    let measured = result.phases.iter().find(|phase| phase.is_measured());
     let last = result.phases.last();
     let ended = |phase: &measure::result::PhaseResult| moment(&phase.started, phase.duration_s);
     let mut rows = vec![
@@ -169,7 +169,7 @@ pub(super) fn sizing(result: &RunResult) -> Part {
     }
 }
 
-/// Section 2.
+/// Section 2 of a Jetstress report: system and test parameters.
 pub(super) fn parameters(result: &RunResult) -> Part {
     let setting = |path: &str| result.workload.settings.get(path);
     let number = |path: &str| setting(path).and_then(Value::as_f64);
@@ -221,7 +221,7 @@ pub(super) fn instance(index: usize) -> String {
     format!("Instance0001.{}", index + 1)
 }
 
-/// Section 3.
+/// Section 3 of a Jetstress report: the databases.
 pub(super) fn databases(result: &RunResult) -> Part {
     let row = |(index, database): (usize, &measure::result::DatabaseResult)| {
         let value = format!(

@@ -85,7 +85,7 @@ impl VerifyReport {
 pub struct RestoreReport {
     /// Pages copied and verified.
     pub pages: u64,
-    /// Their bytes.
+    /// Bytes of these pages.
     pub bytes: u64,
     /// Log files that were copied along.
     pub log_files: u64,

@@ -254,42 +254,42 @@ pub enum ShardMessage {
     Restored {
         /// The database, by its number in the run.
         database: usize,
-        /// What was copied.
+        /// What the restore copied.
         report: RestoreReport,
     },
     /// What the backup of a database has read.
     BackedUp {
         /// The database, by its number in the run.
         database: usize,
-        /// What was read.
+        /// What the backup read.
         report: BackupReport,
     },
     /// What became of the copy of a database.
     CopyChecked {
         /// The database, by its number in the run.
         database: usize,
-        /// What was found.
+        /// What the comparison with the copy found.
         report: CopyReport,
     },
     /// What became of the seeding of a passive copy.
     Seeded {
         /// The database, by its number in the run.
         database: usize,
-        /// What was done.
+        /// How the passive copies were made.
         report: SeedReport,
     },
     /// What became of the passive copy of a database.
     Compared {
         /// The database, by its number in the run.
         database: usize,
-        /// What was found.
+        /// What the comparison with the copy found.
         report: ComparisonReport,
     },
     /// What the recovery of a database has replayed.
     Replayed {
         /// The database, by its number in the run.
         database: usize,
-        /// What was replayed.
+        /// What soft recovery replayed.
         report: ReplayReport,
     },
     /// An error that ends the run.

@@ -111,7 +111,7 @@ pub struct BackupPlan {
 /// Passive copies of the databases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplicationPlan {
-    /// Where they are.
+    /// The directory that holds them.
     pub copied_to: String,
 }
 

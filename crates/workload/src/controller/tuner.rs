@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use measure::display::number::limit;
+use measure::display::number::{figure, limit};
 use measure::result::{SearchEnd, TuningResult};
 
 use super::plan::{LoadSearch, RunPlan};
@@ -182,9 +182,9 @@ impl Tuner {
             TunedLoad::Rate(_) => "asked,",
         };
         Some(format!(
-            "{what}: {} {gives} {:.0} IOPS: {}; {what_next}: {}",
+            "{what}: {} {gives} {} IOPS: {}; {what_next}: {}",
             tried.in_words(),
-            judged.achieved_iops,
+            figure(judged.achieved_iops),
             judged.finding,
             next.in_words()
         ))

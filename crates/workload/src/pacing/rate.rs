@@ -102,7 +102,7 @@ impl RateController {
         controller
     }
 
-    /// The wanted rate.
+    /// The rate that is to be held, in IOPS.
     #[must_use]
     pub fn target_iops(&self) -> f64 {
         self.target_iops

@@ -55,7 +55,7 @@ settings! {
             source "Jetstress: 2 h for a performance test, 24 h for a stress test.";
         /// A prediction ends its measured phase earlier when the 95 % confidence intervals of the mean and
         /// of the 99th percentile of database read latencies, and of log write latencies, reach no
-        /// further than so many percent of the figure to either side (--until). All databases
+        /// further than this percentage of the figure to either side (--until). All databases
         /// count together; after 20 samples at the earliest.
         pub until_percent: Option<f64> = None,
             as or_word("never", within(0.1..=50.0)), source "A setting.";

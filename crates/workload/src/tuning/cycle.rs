@@ -39,7 +39,7 @@ pub struct CycleSettings {
     pub settled_slope_ms: f64,
     /// Longest time to settle, in seconds.
     pub settle_limit_s: f64,
-    /// The limits.
+    /// The limits that a step must meet.
     pub levels: ServiceLevels,
     /// Length of the measured phase in seconds, which decides between strict and lenient limits.
     pub planned_s: f64,
@@ -66,11 +66,11 @@ pub struct CycleOutcome {
     pub achieved_iops: f64,
     /// Average database read latency of the worst database in the window.
     pub database_read_ms: Option<f64>,
-    /// Its 99th percentile.
+    /// 99th percentile of that latency.
     pub database_read_p99_ms: Option<f64>,
     /// Average log write latency of the worst database in the window.
     pub log_write_ms: Option<f64>,
-    /// Its 99th percentile.
+    /// 99th percentile of that latency.
     pub log_write_p99_ms: Option<f64>,
     /// Page-fault stalls per second of the worst database.
     pub stalls_per_second: f64,

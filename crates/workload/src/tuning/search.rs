@@ -14,7 +14,7 @@ pub enum Goal {
     Maximum,
 }
 
-/// What is varied.
+/// The figure of the load that the search varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Axis {
     /// The number of sessions of a closed loop.
@@ -198,7 +198,7 @@ impl Search {
         }
     }
 
-    /// What is varied.
+    /// The figure of the load that the search varies.
     #[must_use]
     pub fn axis(&self) -> Axis {
         self.settings.axis
