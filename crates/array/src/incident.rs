@@ -18,7 +18,7 @@ pub enum IncidentKind {
     DiskFailed(u32),
     /// The disk of that number takes so many times as long for everything as its make does.
     DiskSlowed {
-        /// Its number.
+        /// Number of the disk in its array, from 0.
         disk: u32,
         /// How many times as long.
         factor: u32,

@@ -8,12 +8,13 @@ use brokerage::database::mariadb::{Connection, MariaDb};
 use brokerage::database::{Build, Database, Secret, State};
 use brokerage::error::DatabaseError;
 use brokerage::run::monitor;
-use brokerage::run::monitor::waits::{Class, Waits};
+use brokerage::run::monitor::waits::Waits;
 use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
 use common::mariadb::{Server, TIMEOUT, server, start};
 use common::{COUNT, alone, call, raise};
 use measure::result::ServerFileIo;
+use measure::result::WaitClass;
 use runtime::thread::complete;
 use std::time::{Duration, Instant};
 
@@ -85,13 +86,13 @@ fn watched(mariadb: &MariaDb) {
     std::thread::scope(|scope| {
         scope.spawn(|| alone(&mut *waiter, Isolation::ReadCommitted, &[raise(1, 7)]).unwrap());
         let started = Instant::now();
-        while waits.share(Class::Locks).unwrap_or(0.0) == 0.0 && started.elapsed() < TIMEOUT {
+        while waits.share(WaitClass::Locks).unwrap_or(0.0) == 0.0 && started.elapsed() < TIMEOUT {
             monitor::mariadb::sample(&mut *sampler, &mut waits, &mut unsupported).unwrap();
             std::thread::sleep(Duration::from_millis(20));
         }
         complete(holder.run(&[raise(-2, 7)], AfterBatch::Commit)).unwrap();
     });
-    assert!(waits.share(Class::Locks) > Some(0.0), "{waits:?}");
+    assert!(waits.share(WaitClass::Locks) > Some(0.0), "{waits:?}");
     let after = monitor::mariadb::sample(&mut *sampler, &mut waits, &mut unsupported).unwrap();
     let counted = monitor::statistics::between(&before, &after);
     assert!(counted.io.unwrap().buffer_hits > 0);

@@ -41,7 +41,7 @@ const IDENTIFIED_SHARE: f64 = 0.6;
 /// Why there is no calibration.
 #[derive(Debug, Error)]
 pub enum CalibrationError {
-    /// Nothing to fit.
+    /// There are too few probes to fit anything to.
     #[error("Of {probes} tests fewer than {FEWEST_PROBES} can be fitted.")]
     TooFewProbes {
         /// How many probes there are.
@@ -83,7 +83,7 @@ pub struct Judged {
 /// A parameter after the fit.
 #[derive(Debug, Clone)]
 pub struct Fitted {
-    /// Which one.
+    /// The parameter that was fitted.
     pub parameter: Parameter,
     /// Its value in the best parameter set.
     pub best: f64,
@@ -96,11 +96,11 @@ pub struct Fitted {
 /// Parameter sets that explain what was measured.
 #[derive(Debug, Clone)]
 pub struct Calibration {
-    /// Every parameter.
+    /// Every parameter of the class, also those that the tests do not identify.
     pub parameters: Vec<Fitted>,
     /// Values of the parameters, in their order: sets that explain the probes within the noise.
     pub ensemble: Vec<Vec<f64>>,
-    /// Every probe.
+    /// Every probe beside what the fitted model makes of it.
     pub judged: Vec<Judged>,
     /// Noise that explains what is left, in multiples of that of repeated measurements.
     pub noise: f64,
@@ -138,7 +138,7 @@ pub struct Calibrator<'a> {
     pub sources: Vec<Source>,
     /// What is looked for.
     pub parameters: Vec<Parameter>,
-    /// What was measured.
+    /// The measured probes, those that are held out included.
     pub probes: &'a [Measured],
     /// Requests of a job that say enough of it while parameters are searched, such as 2,000.
     pub requests: usize,

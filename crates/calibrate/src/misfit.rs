@@ -30,7 +30,7 @@ impl Quantity {
 pub struct Deviation {
     /// Number of the job in its probe.
     pub job: usize,
-    /// Which figure.
+    /// The figure whose measured and modelled values differ.
     pub quantity: Quantity,
     /// What the storage did.
     pub measured: f64,

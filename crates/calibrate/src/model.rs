@@ -47,7 +47,7 @@ pub enum ModelError {
     Room {
         /// Name of the probe.
         probe: String,
-        /// What it uses.
+        /// Bytes of storage that the probe uses.
         span_bytes: u64,
         /// What the array says.
         source: HostError,

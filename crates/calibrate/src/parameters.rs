@@ -22,14 +22,14 @@ pub enum Range {
     Factor(f64, f64),
     /// Any number from one to the other.
     Linear(f64, f64),
-    /// One of these.
+    /// One of these values, none between them.
     Choice(Vec<f64>),
 }
 
 /// A number of the model that is looked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
-    /// What it changes.
+    /// The setting of the model that it changes.
     pub target: Target,
     /// What it can be.
     pub range: Range,
@@ -148,7 +148,7 @@ pub fn assignments(parameters: &[Parameter], values: &[f64]) -> Vec<Source> {
 /// What probes write, which decides what they say of writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Writes {
-    /// Nothing.
+    /// They write nothing.
     None,
     /// From the beginning of their span on.
     Sequential,

@@ -34,7 +34,7 @@ pub enum PlanError {
         /// How many probes there are.
         probes: usize,
     },
-    /// Too little storage.
+    /// The storage is too small for the tests.
     #[error("Probes take {} MiB of storage at least.", LEAST_SPAN_BYTES >> 20)]
     TooSmall,
 }

@@ -45,11 +45,11 @@ impl Access {
 /// One of the loads of a probe that run at the same time. Every request follows the end of another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// What it does.
+    /// Reads or writes, at random or one after the other.
     pub access: Access,
     /// Sizes of the requests, bytes; each multiple of the least is as likely as the others.
     pub sizes: RangeInclusive<u64>,
-    /// Requests outstanding.
+    /// Requests outstanding at one time.
     pub outstanding: u32,
     /// Most bytes per second, if there is a limit.
     pub limit_bytes_per_s: Option<f64>,
@@ -82,7 +82,7 @@ pub struct Probe {
 /// A probe, and what real storage did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// The load.
+    /// The load that was put on the storage.
     pub probe: Probe,
     /// Figures of its jobs, in their order.
     pub figures: Vec<Figures>,

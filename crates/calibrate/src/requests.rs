@@ -45,7 +45,7 @@ impl Requests {
         }
     }
 
-    /// The job.
+    /// The load that these requests make up.
     #[must_use]
     pub fn job(&self) -> &Job {
         &self.job

@@ -76,7 +76,7 @@ const AVOIDED: [(&str, &str); 67] = [
 
 /// Words that are avoided only beside each other: as figures of speech, or where the field has a shorter
 /// term. They are looked for in a line of text, spaces and case apart.
-const AVOIDED_PHRASES: [(&str, &str); 31] = [
+const AVOIDED_PHRASES: [(&str, &str); 33] = [
     ("1/s", "IOPS, transactions/s"),
     ("a look at", "a check of, a read of"),
     ("all hands", "workers, clients"),
@@ -98,7 +98,9 @@ const AVOIDED_PHRASES: [(&str, &str); 31] = [
     ("longest write", "max"),
     ("looks were", "samples were"),
     ("next look", "next sample"),
+    ("one of a hundred", "p99"),
     ("of hands", "of workers, of clients"),
+    ("so many percent of", "share of"),
     ("random choice", "random number"),
     ("slowest latency", "max"),
     ("slowest one", "max"),

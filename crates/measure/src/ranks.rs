@@ -16,6 +16,7 @@ use crate::display::number::counted;
 use crate::metric::Stream;
 use crate::result::{Check, CheckId, RankResult, RunResult, Verdict};
 use crate::sample::{RankTotals, RunTotals};
+use crate::units;
 
 /// Errors that are listed at most.
 const MOST_ERRORS: usize = 500;
@@ -303,7 +304,7 @@ fn judge(result: &mut RunResult, ranks: &[RankResult], checks: usize) {
         (Some(verdict), lost) if verdict == Verdict::Error || lost.is_none() => {
             let first = of(verdict).find(|rank| rank.lost.is_empty());
             let text = first.map_or(String::new(), |rank| {
-                format!("{}: {}", capital(&rank.name()), rank.verdict_reason)
+                format!("{}: {}", units::sentence(&rank.name()), rank.verdict_reason)
             });
             let of_all = match of(verdict).count() {
                 1 => String::new(),
@@ -325,11 +326,5 @@ fn judge(result: &mut RunResult, ranks: &[RankResult], checks: usize) {
 }
 
 fn loss(rank: &RankResult) -> String {
-    format!("{} is lost: {}", capital(&rank.name()), rank.lost)
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
+    format!("{} is lost: {}", units::sentence(&rank.name()), rank.lost)
 }

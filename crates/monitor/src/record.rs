@@ -30,7 +30,7 @@ pub struct Record<'a> {
 pub enum Body<'a> {
     /// First line of a stream.
     Start {
-        /// [`SCHEMA`].
+        /// Version of the stream: [`SCHEMA`].
         schema: &'static str,
         /// Version of the program.
         version: &'a str,
@@ -41,7 +41,7 @@ pub enum Body<'a> {
     },
     /// The results go into this directory.
     Directory {
-        /// Its path.
+        /// Path of the run directory.
         path: &'a Path,
     },
     /// A phase began.
@@ -55,12 +55,12 @@ pub enum Body<'a> {
     Progress {
         /// Bytes handled so far.
         done_bytes: u64,
-        /// Bytes to handle.
+        /// Bytes that are to be handled.
         total_bytes: u64,
     },
     /// What the phase is busy with.
     Activity {
-        /// In words.
+        /// What it is, in words.
         text: &'a str,
     },
     /// Figures of about the last second.
@@ -73,7 +73,7 @@ pub enum Body<'a> {
         phase: &'static str,
         /// Its begin, since the start of the run.
         begins_s: f64,
-        /// Its length.
+        /// Length of the sample in seconds.
         length_s: f64,
         /// Its rows, as in `samples.csv`.
         rows: Vec<Row>,
@@ -87,14 +87,14 @@ pub enum Body<'a> {
         /// Simulated time that has passed.
         elapsed_s: f64,
     },
-    /// A remark.
+    /// Something worth knowing happened.
     Note {
-        /// In words.
+        /// What it is, in words.
         text: &'a str,
     },
     /// Something that needs attention.
     Warning {
-        /// In words.
+        /// What it is, in words.
         text: &'a str,
     },
     /// A round of predictions began.
@@ -106,30 +106,30 @@ pub enum Body<'a> {
     Point {
         /// Name of the point.
         name: &'a str,
-        /// Its verdict.
+        /// The verdict of the prediction.
         verdict: Verdict,
         /// Its run directory, if there is one.
         directory: Option<&'a Path>,
     },
     /// So many events were left out here, since the reader was too slow.
     LeftOut {
-        /// How many.
+        /// Number of records that were left out.
         events: u64,
     },
     /// The run has ended; the last line.
     End {
-        /// The verdict.
+        /// The verdict of the run.
         verdict: Verdict,
         /// Exit status of the program.
         exit_status: u8,
         /// The answer as a sentence.
         headline: &'a str,
-        /// Why.
+        /// Why the verdict is what it is, as a sentence.
         reason: &'a str,
     },
     /// No run came about, or it was given up; the last line.
     Failed {
-        /// Why, in words.
+        /// What ended the run, as a sentence.
         error: &'a str,
     },
 }

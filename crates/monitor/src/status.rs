@@ -21,7 +21,7 @@ const MOST_NOTES: usize = 12;
 pub struct RunStatus {
     /// Number of the document; [`Self::end`] has the same, or it was read while it was being written.
     pub begin: u64,
-    /// [`SCHEMA`].
+    /// Version of the document, [`SCHEMA`] when this program wrote it.
     pub schema: String,
     /// Version of the program.
     pub version: String,
@@ -31,7 +31,7 @@ pub struct RunStatus {
     pub workload: String,
     /// The storage under test.
     pub storage: String,
-    /// Run directory.
+    /// Path of the run directory.
     pub directory: String,
     /// When the run began, Unix time.
     pub started_s: f64,
@@ -61,7 +61,7 @@ pub struct RunStatus {
     pub notes: Vec<String>,
     /// The answer, when the run has ended.
     pub answer: Option<String>,
-    /// As [`Self::begin`].
+    /// The same number as [`Self::begin`], unless the document was read while it was being written.
     pub end: u64,
 }
 

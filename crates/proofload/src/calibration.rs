@@ -31,7 +31,7 @@ use config::{Source, Value};
 use execution::Error;
 
 use crate::nearest::nearest;
-use crate::workers::processors;
+use crate::workers::cpus;
 
 pub use calibrate::misfit::Quantity;
 pub use calibrate::saved::to_json as saved_tests;
@@ -80,12 +80,12 @@ pub struct Prepared {
     about: String,
 }
 
-/// A calibrated model.
+/// A model whose parameters were fitted to measurements.
 #[derive(Debug)]
 pub struct Calibrated {
     /// The class it began with.
     pub class: String,
-    /// The probes.
+    /// The measured tests, as a model is fitted to them.
     pub probes: Vec<Measured>,
     /// The parameter sets, and how far they are from each probe.
     pub calibration: Calibration,
@@ -295,7 +295,7 @@ fn search(request: &CalibrationRequest) -> SearchSettings {
         population: POPULATION,
         cooling: steps,
         sampling: steps,
-        threads: processors(),
+        threads: cpus(),
         seed: request.seed,
     }
 }

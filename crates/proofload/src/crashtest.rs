@@ -21,7 +21,7 @@ const CHUNK: u64 = 8;
 /// Which seeds to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
-    /// The lowest seed.
+    /// The first seed that is simulated.
     pub from: u64,
     /// How many seeds follow each other from there.
     pub count: u64,
@@ -81,7 +81,7 @@ pub fn run(
         done += chunk.map_or(0, |(_, chunk)| chunk.simulated);
         observer.event(Event::SeedsProgress { done, of: count });
     };
-    let jobs = jobs.unwrap_or_else(workers::processors);
+    let jobs = jobs.unwrap_or_else(workers::cpus);
     let results = workers::compute(jobs, chunks, stop, work, report)?;
     let mut outcome = CrashtestOutcome {
         seeds,

@@ -48,7 +48,7 @@ impl Helpers for Alone {
 }
 
 /// The number of CPUs.
-pub fn processors() -> usize {
+pub fn cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 

@@ -23,7 +23,7 @@ pub enum Head {
     },
     /// The clocks of rank 0.
     Pong {
-        /// From the ping.
+        /// When the ping was sent, by the clock of its sender.
         sent_ns: u64,
         /// The clock that runs evenly, when the ping was answered.
         at_ns: u64,
@@ -41,7 +41,7 @@ pub enum Head {
     Go {
         /// Name of the point.
         point: String,
-        /// When, in ns.
+        /// When all shall begin, in ns of the clock of rank 0.
         at_ns: u64,
     },
     /// The rank ends its part before the others.
@@ -51,7 +51,7 @@ pub enum Head {
     },
     /// A rank has ended its part, or is lost: what rank 0 has heard.
     Ended {
-        /// Which one.
+        /// Number of the rank.
         rank: usize,
         /// Why, as a sentence.
         why: String,

@@ -13,7 +13,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", sentence(*rank, host, why))]
 pub struct Lost {
-    /// Which one.
+    /// Number of the rank, from 0.
     pub rank: usize,
     /// The host it ran on; empty when it never said so.
     pub host: String,
@@ -31,7 +31,7 @@ fn sentence(rank: usize, host: &str, why: &str) -> String {
 /// A rank whose part of the work ended before the others have ended theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Early {
-    /// Which one.
+    /// Number of the rank, from 0.
     pub rank: usize,
     /// Why, as a sentence.
     pub why: String,

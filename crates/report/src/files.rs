@@ -20,7 +20,7 @@ pub enum ReportError {
     /// The page cannot be written.
     #[error("The report {} cannot be written: {error}.", page.display())]
     Write {
-        /// The page.
+        /// Path of the HTML page.
         page: PathBuf,
         /// What the system said.
         error: io::Error,

@@ -4,6 +4,7 @@ use measure::metric::{Stream, Unit};
 use measure::result::{ErrorKind, HostResult, RunKind, RunResult, Verdict};
 
 use measure::service_level::{allowed_errors, describe_counts};
+use measure::units;
 
 use crate::number::{duration, quantity};
 use crate::run::Run;
@@ -46,7 +47,7 @@ pub fn headline(run: &Run) -> Headline {
     let unknown = |why: &str| format!("{why}, so it does not show whether {meets}.");
     let sentence = match result.verdict {
         Verdict::Pass => match allowed_errors_text(result) {
-            None => format!("{}{}.", capital(&meets), load_text(run)),
+            None => format!("{}{}.", units::sentence(&meets), load_text(run)),
             Some(errors) => format!("With {errors}, {meets}{}.", load_text(run)),
         },
         Verdict::Built => format!(
@@ -55,7 +56,7 @@ pub fn headline(run: &Run) -> Headline {
         ),
         Verdict::Fail => {
             let meets = meets.replacen(" meets", " does not meet", 1);
-            format!("{}{}.", capital(&meets), load_text(run))
+            format!("{}{}.", units::sentence(&meets), load_text(run))
         }
         Verdict::Inconclusive => format!("This run does not show whether {meets}."),
         Verdict::Interrupted if !result.complete => unknown("The run did not finish"),
@@ -194,14 +195,6 @@ pub fn target_text(result: &RunResult) -> String {
         (false, true) => databases,
         (false, false) => format!("{databases}, logs on {logs}"),
     }
-}
-
-/// The text with a capital at its beginning.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
 }
 
 #[cfg(test)]

@@ -103,9 +103,11 @@ fn charts() -> Vec<Chart> {
         limit("nearly as near", 9.2, Some(1)),
         limit("far", 90.0, None),
     ];
-    let band = |label: &str, from, to| {
-        let label = label.to_owned();
-        Band { label, from, to }
+    let band = |label: &str, from, to| Band {
+        is_measured: label == "measured",
+        label: label.to_owned(),
+        from,
+        to,
     };
     over_time.bands = vec![
         band("warm-up", 0.0, 150.0),

@@ -7,14 +7,9 @@
 //! root of the mean squared difference of the values of equal rank.
 
 use measure::histogram::LatencyHistogram;
-use measure::result::{DemeritPoint as DistributionPointOfResult, DemeritResult};
+use measure::result::{DemeritPoint, DemeritResult, MeasuredRequests};
 
 use super::request::TraceOperation;
-
-/// What the result document calls a point of both distributions.
-pub type DistributionPoint = DistributionPointOfResult;
-/// What the result document calls the figure.
-pub type Demerit = DemeritResult;
 
 /// Response times of so many requests are kept one by one (32 MiB); more go into histograms.
 const KEPT_MAX: usize = 1 << 21;
@@ -153,24 +148,27 @@ impl Comparison {
 
     /// The figures of all requests, and of reads and writes where there were both.
     #[must_use]
-    pub fn demerits(&self) -> Vec<Demerit> {
+    pub fn demerits(&self) -> Vec<DemeritResult> {
         let (reads, writes) = (&self.reads, &self.writes);
         let all = ResponseTimes {
             measured: reads.measured.joined(&writes.measured),
             model: reads.model.joined(&writes.model),
         };
         let both = reads.measured.requests() > 0 && writes.measured.requests() > 0;
-        let parts = [("reads", reads), ("writes", writes)];
+        let parts = [
+            (MeasuredRequests::Reads, reads),
+            (MeasuredRequests::Writes, writes),
+        ];
         let parts = parts.into_iter().filter(|_| both);
-        let named = std::iter::once(("all", &all)).chain(parts);
+        let named = std::iter::once((MeasuredRequests::All, &all)).chain(parts);
         named
-            .filter_map(|(name, side)| side.clone().demerit(name))
+            .filter_map(|(of, side)| side.clone().demerit(of))
             .collect()
     }
 }
 
 impl ResponseTimes {
-    fn demerit(mut self, name: &str) -> Option<Demerit> {
+    fn demerit(mut self, of: MeasuredRequests) -> Option<DemeritResult> {
         self.measured.sort();
         self.model.sort();
         let requests = self.measured.requests();
@@ -179,8 +177,8 @@ impl ResponseTimes {
         }
         let demerit_ms = self.distance_ms();
         let measured_average_ms = self.measured.average_ms();
-        Some(Demerit {
-            of: name.to_owned(),
+        Some(DemeritResult {
+            of,
             requests,
             measured_average_ms,
             model_average_ms: self.model.average_ms(),
@@ -210,14 +208,14 @@ impl ResponseTimes {
     }
 
     /// Both curves at percentiles that are closer together towards the end, as far as the count allows.
-    fn points(&self, requests: u64) -> Vec<DistributionPoint> {
+    fn points(&self, requests: u64) -> Vec<DemeritPoint> {
         const STEPS_PER_NINE: u32 = 20;
         let nines = (requests as f64).log10().max(1.0);
         let steps = (nines * f64::from(STEPS_PER_NINE)).ceil() as u32;
         let points = (0..=steps).map(|step| {
             let nines = (f64::from(step) / f64::from(STEPS_PER_NINE)).min(nines);
             let fraction = 1.0 - 10_f64.powf(-nines);
-            DistributionPoint {
+            DemeritPoint {
                 percentile: fraction * 100.0,
                 measured_ms: self.measured.quantile_ms(fraction),
                 model_ms: self.model.quantile_ms(fraction),
@@ -297,11 +295,7 @@ mod tests {
         comparison.add(TraceOperation::Flush, 1, 2);
         assert!(comparison.demerits().is_empty());
         comparison.add(TraceOperation::Write, 4, 4);
-        let names: Vec<String> = comparison
-            .demerits()
-            .iter()
-            .map(|one| one.of.clone())
-            .collect();
-        assert_eq!(names, ["all"]);
+        let of: Vec<MeasuredRequests> = comparison.demerits().iter().map(|one| one.of).collect();
+        assert_eq!(of, [MeasuredRequests::All]);
     }
 }

@@ -26,7 +26,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
-pub use comparison::{Comparison, Demerit, DistributionPoint};
+pub use comparison::Comparison;
 pub use error::TraceError;
 pub use format::TraceFormat;
 pub use reader::TraceReader;

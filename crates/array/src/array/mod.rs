@@ -77,7 +77,7 @@ pub enum Fault {
     /// The disk of that number takes so many times as long for everything as its make does; 1 is
     /// its full speed.
     SlowDisk {
-        /// Its number.
+        /// Number of the disk in its array, from 0.
         disk: u32,
         /// How many times as long, from 1 on.
         factor: u32,

@@ -12,7 +12,7 @@ use crate::Direction;
 /// A stretch of time in which a disk is so many times slower than its make.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
-    /// When it begins.
+    /// When the slow time begins, in ns of the run.
     from_ns: u64,
     /// The same moment in the time of the disk.
     own_ns: u64,

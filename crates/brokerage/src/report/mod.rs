@@ -13,7 +13,7 @@ use measure::display::{
     Better, Contribution, LoadWords, Medium, Part, ResultMetric, Section, Tile,
 };
 use measure::metric::Unit;
-use measure::result::{RunKind, RunResult, ServerResult};
+use measure::result::{Bottleneck, RunKind, RunResult, ServerResult, WaitClass};
 
 /// Must be said with every result of this workload.
 const NOT_COMPARABLE: &str = "This workload is derived in part from the TPC-E benchmark \
@@ -67,7 +67,7 @@ const METRICS: &[ResultMetric] = &[
         better: Better::Lower,
         value: |result| {
             let waits = &result.server.as_ref()?.waits;
-            let of_storage = waits.iter().filter(|wait| wait.class == "storage");
+            let of_storage = waits.iter().filter(|wait| wait.class == WaitClass::Storage);
             (!waits.is_empty()).then(|| of_storage.map(|wait| wait.share_percent).sum())
         },
     },
@@ -144,7 +144,7 @@ fn tiles(result: &RunResult) -> Vec<Tile> {
     let limited = result
         .server
         .as_ref()
-        .map_or("", |server| bottleneck(&server.bottleneck));
+        .map_or("", |server| bottleneck(server.bottleneck));
     let business = business_transactions_per_second(result);
     let results = rate_of(Operation::TradeResult, result).unwrap_or(f64::NAN);
     vec![
@@ -192,14 +192,14 @@ fn section(result: &RunResult, server: &ServerResult) -> Section {
 }
 
 /// What limits the transactions, in few words.
-fn bottleneck(by: &str) -> &'static str {
+fn bottleneck(by: Bottleneck) -> &'static str {
     match by {
-        "storage" => "limited by storage",
-        "locks" => "limited by lock waits",
-        "cpu" => "limited by CPU",
-        "outage" => "limited by downtime",
-        "nothing" => "limited by the users or the rate",
-        _ => "",
+        Bottleneck::Storage => "limited by storage",
+        Bottleneck::Locks => "limited by lock waits",
+        Bottleneck::Cpu => "limited by CPU",
+        Bottleneck::Outage => "limited by downtime",
+        Bottleneck::Nothing => "limited by the users or the rate",
+        Bottleneck::Unknown => "",
     }
 }
 

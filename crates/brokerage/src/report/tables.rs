@@ -72,7 +72,7 @@ pub(super) fn waits(server: &ServerResult) -> Table {
     for wait in waits.filter(|wait| wait.share_percent >= RARE_PERCENT) {
         table.push(vec![
             Cell::new(wait.name.clone()),
-            Cell::new(wait.class.clone()),
+            Cell::new(wait.class.label()),
             Cell::new(figure(wait.share_percent)),
             Cell::new(figure(wait.average_sessions)),
         ]);
@@ -234,10 +234,10 @@ fn acknowledged(work: &AcknowledgedWork) -> String {
 /// How transactions ended, as a sentence.
 fn ends(transactions: &TransactionCounts) -> String {
     let mut ends = format!(
-        "{} transactions committed, {} intentional rollbacks, {} serialization failures (retried)",
-        count(transactions.committed),
-        count(transactions.intentional_rollbacks),
-        count(transactions.serialization_failures)
+        "{} committed, {}, {} (retried)",
+        units::count(transactions.committed, "transaction"),
+        units::count(transactions.intentional_rollbacks, "intentional rollback"),
+        units::count(transactions.serialization_failures, "serialization failure")
     );
     for (number, text) in [
         (transactions.retries_exhausted, "failed after all retries"),

@@ -1,8 +1,9 @@
 use super::contribution;
 use measure::display::{Advice, Medium, Table};
 use measure::result::{
-    Check, CheckId, ErrorKind, ErrorRecord, LatencyFigures, OperationResult, OutageCause,
-    OutageResult, RunResult, ServerFileIo, ServerResult, TransactionCounts, WaitShare,
+    Bottleneck, Check, CheckId, ErrorKind, ErrorRecord, LatencyFigures, OperationResult,
+    OutageCause, OutageResult, RunResult, ServerFileIo, ServerResult, TransactionCounts, WaitClass,
+    WaitShare,
 };
 
 fn result() -> RunResult {
@@ -29,11 +30,11 @@ fn result() -> RunResult {
             },
             waits: vec![WaitShare {
                 name: "IO: DataFileRead".to_owned(),
-                class: "storage".to_owned(),
+                class: WaitClass::Storage,
                 share_percent: 80.0,
                 ..WaitShare::default()
             }],
-            bottleneck: "locks".to_owned(),
+            bottleneck: Bottleneck::Locks,
             ..ServerResult::default()
         }),
         ..RunResult::default()

@@ -47,7 +47,7 @@ pub fn spawn_clients(
 ) -> io::Result<()> {
     // If the system refuses a runtime here it would refuse one on each thread.
     let number = match shares_threads && Runtime::wall_clock(&for_sockets()).is_ok() {
-        true => threads_for(clients.len(), processors()),
+        true => threads_for(clients.len(), cpus()),
         false => clients.len(),
     };
     let mut groups: Vec<Vec<Work>> = Vec::new();
@@ -74,7 +74,7 @@ fn threads_for(clients: usize, processors: usize) -> usize {
         .max(1)
 }
 
-fn processors() -> usize {
+fn cpus() -> usize {
     thread::available_parallelism().map_or(1, Into::into)
 }
 

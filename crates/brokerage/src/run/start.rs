@@ -14,7 +14,7 @@ use crate::profile::Brokerage;
 use crate::report::{CUSTOMERS, TRADE_DAYS, tables};
 use measure::host::HostMonitor;
 use measure::metric::Metric;
-use measure::result::{Check, CheckId, ErrorKind, RunResult, ServerResult, Verdict};
+use measure::result::{Bottleneck, Check, CheckId, ErrorKind, RunResult, ServerResult, Verdict};
 use measure::sample::{Phase, Recorder};
 use measure::service_level::add_checks;
 use measure::units;
@@ -154,7 +154,7 @@ fn enter(
     // Wait events of a run without measured time mean nothing.
     let (bottleneck, explanation) = match result.duration_s > 0.0 {
         true => find_bottleneck(&observations),
-        false => ("unknown", String::new()),
+        false => (Bottleneck::Unknown, String::new()),
     };
     let mut transactions = findings.transactions;
     transactions.committed = ended.saturating_sub(rolled_back);
@@ -175,7 +175,7 @@ fn enter(
         volume_measured_by: findings.volume_measured_by,
         downtime_s: without_service,
         outages: findings.outages,
-        bottleneck: bottleneck.to_owned(),
+        bottleneck,
         explanation,
         consistency_checks: findings.consistency_checks,
         acknowledged: findings.acknowledged,

@@ -1,7 +1,9 @@
 //! The figures that rules are based on.
 
 use crate::metric::{IoMetric, Metric, Stream};
-use crate::result::{Check, CheckKind, DatabaseResult, RunResult, Scope, SlowSample, SteadyState};
+use crate::result::{
+    Check, CheckKind, DatabaseResult, RunResult, Scope, SlowSample, SteadyState, WaitClass,
+};
 
 /// A device accounts for a read latency when its own is at least this share of it.
 pub const DEVICE_SHARE: f64 = 0.6;
@@ -143,11 +145,11 @@ impl<'a> Evidence<'a> {
     }
 
     fn waited_for_storage(&self) -> bool {
-        self.waits_percent("storage") >= STORAGE_WAITS_PERCENT
+        self.waits_percent(WaitClass::Storage) >= STORAGE_WAITS_PERCENT
     }
 
     /// Share of the busy sessions of a database server that waited for this.
-    pub(super) fn waits_percent(&self, class: &str) -> f64 {
+    pub(super) fn waits_percent(&self, class: WaitClass) -> f64 {
         let server = self.result.server.iter();
         let waits = server.flat_map(|server| &server.waits);
         let of_class = waits.filter(|wait| wait.class == class);

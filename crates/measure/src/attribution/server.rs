@@ -2,7 +2,7 @@
 
 use super::evidence::Evidence;
 use crate::display::number::{count, percent};
-use crate::result::{Check, CheckId, OutageCause, OutageResult};
+use crate::result::{Check, CheckId, OutageCause, OutageResult, WaitClass};
 
 /// Sessions that wait for locks, in percent, when fewer wait for storage.
 const LOCKS_PERCENT: f64 = 30.0;
@@ -46,8 +46,8 @@ fn reaches_rate_while_up(
 }
 
 pub(super) fn lock_waits(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
-    let locks_percent = evidence.waits_percent("locks");
-    let storage_percent = evidence.waits_percent("storage");
+    let locks_percent = evidence.waits_percent(WaitClass::Locks);
+    let storage_percent = evidence.waits_percent(WaitClass::Storage);
     (locks_percent >= LOCKS_PERCENT && locks_percent > storage_percent).then(|| {
         format!(
             "{locks_percent:.0} % of the busy sessions waited for locks, {storage_percent:.0} % for \
@@ -65,7 +65,7 @@ pub(super) fn few_storage_waits(evidence: &Evidence<'_>, check: &Check) -> Optio
         return None;
     }
     if !server.waits.is_empty() {
-        let storage_percent = evidence.waits_percent("storage");
+        let storage_percent = evidence.waits_percent(WaitClass::Storage);
         return (storage_percent < FEW_STORAGE_WAITS_PERCENT).then(|| {
             format!(
                 "only {storage_percent:.0} % of the busy sessions of the server waited for storage."

@@ -9,7 +9,7 @@ use super::*;
 use crate::metric::{Metric, Stream};
 use crate::result::{
     CauseId, CheckId, CounterSummary, DatabaseResult, DeviceResult, ErrorCount, LatencyFigures,
-    OutageCause, ServerResult, SlowSample, SteadyState, TargetPath, WaitShare,
+    OutageCause, ServerResult, SlowSample, SteadyState, TargetPath, WaitClass, WaitShare,
 };
 
 const SIZE: u64 = 10 << 30;
@@ -90,9 +90,9 @@ fn passed() -> RunResult {
     result
 }
 
-fn server(result: &mut RunResult, waits: &[(&str, f64)]) {
-    let wait = |&(class, share_percent): &(&str, f64)| WaitShare {
-        class: class.to_owned(),
+fn server(result: &mut RunResult, waits: &[(WaitClass, f64)]) {
+    let wait = |&(class, share_percent): &(WaitClass, f64)| WaitShare {
+        class,
         share_percent,
         ..WaitShare::default()
     };
@@ -191,10 +191,10 @@ fn each_cause_of_a_failure_holds_alone() {
             outages::down(one, &[OutageCause::Command]);
         }),
         (CauseId::LockWaits, |one| {
-            server(one, &[("locks", 45.0), ("storage", 30.0)]);
+            server(one, &[(WaitClass::Locks, 45.0), (WaitClass::Storage, 30.0)]);
         }),
         (CauseId::FewStorageWaits, |one| {
-            server(one, &[("cpu", 71.0), ("storage", 29.0)]);
+            server(one, &[(WaitClass::Cpu, 71.0), (WaitClass::Storage, 29.0)]);
             one.checks = vec![mix::slow_transactions()];
         }),
         (CauseId::AboveDevice, |one| {
@@ -232,7 +232,7 @@ fn just_below_its_bound_no_cause_holds() {
         },
         |one| counter(one, Metric::Swap, 1e6),
         |one| counter(one, Metric::MemoryPressure, 9.9),
-        |one| server(one, &[("locks", 35.0), ("storage", 36.0)]),
+        |one| server(one, &[(WaitClass::Locks, 35.0), (WaitClass::Storage, 36.0)]),
         |one| one.host.devices[0].average_read_ms = Some(7.6),
     ];
     for (number, change) in cases.into_iter().enumerate() {
@@ -296,7 +296,7 @@ fn a_rate_is_missed_by_a_busy_device_or_by_a_busy_host() {
     result.host.devices[0].busy_fraction = 0.9;
     assert_eq!(causes(result.clone()), (Verdict::Fail, vec![]));
     result.host.devices[0].busy_fraction = 0.5;
-    server(&mut result, &[("storage", 91.0)]);
+    server(&mut result, &[(WaitClass::Storage, 91.0)]);
     assert_eq!(causes(result), (Verdict::Fail, vec![]));
 }
 

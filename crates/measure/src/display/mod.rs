@@ -3,6 +3,7 @@
 
 mod contribution;
 mod interruption;
+mod locale;
 pub mod number;
 mod table;
 pub mod tone;
@@ -12,6 +13,7 @@ pub use contribution::{
     Advice, AdviceId, Better, Contribution, LoadWords, Medium, Part, ResultMetric, Section, Tile,
 };
 pub use interruption::interruption;
+pub use locale::is_unicode_locale;
 pub use table::{Cell, Column, Table};
 pub use tone::Tone;
 pub use tuning::tuning_outcome;

@@ -35,9 +35,9 @@ pub enum BlockDeviceKind {
 /// A block device. Texts are empty and figures absent where the kernel does not show them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BlockDevice {
-    /// Kernel name.
+    /// Name in the kernel, such as `sda` or `dm-3`.
     pub name: String,
-    /// What it is.
+    /// The kind of the device.
     pub kind: BlockDeviceKind,
     /// Name that an administrator gave it, such as that of a logical volume; a RAID level such as `raid5`.
     pub label: String,
@@ -49,7 +49,7 @@ pub struct BlockDevice {
     pub serial: String,
     /// Revision of its firmware.
     pub firmware: String,
-    /// Its size.
+    /// Size of the device in bytes.
     pub size_bytes: u64,
     /// Whether the kernel takes it for a rotating disk.
     pub rotational: Option<bool>,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::device::device_under;
 use super::proc_text::{Mount, memory_bytes, mount_of};
-use crate::result::{DeviceResult, HostResult, TargetPath};
+use crate::result::{DeviceResult, HostResult, TargetKind, TargetPath};
 
 /// The facts of this host and of the block devices under `targets`. Counters and rates are left
 /// empty; [`crate::sample::RunTotals::fill`] sets them.
@@ -55,12 +55,10 @@ pub fn describe_target(path: &Path) -> TargetPath {
     let is_device = fs::metadata(path).is_ok_and(|m| m.file_type().is_block_device());
     let mut target = TargetPath {
         path: path.display().to_string(),
-        kind: if is_device {
-            "block-device"
-        } else {
-            "directory"
-        }
-        .to_owned(),
+        kind: match is_device {
+            true => TargetKind::BlockDevice,
+            false => TargetKind::Directory,
+        },
         ..TargetPath::default()
     };
     if is_device {
@@ -148,7 +146,7 @@ mod tests {
         assert_eq!(target.file_system, mount.file_system);
         let space = rustix::fs::statvfs(&here).unwrap();
         assert_eq!(target.capacity_bytes, space.f_blocks * space.f_frsize);
-        assert_eq!(target.kind, "directory");
+        assert_eq!(target.kind, TargetKind::Directory);
         assert!(target.capacity_bytes >= target.free_bytes && target.capacity_bytes > 0);
         assert_eq!(target.device, facts.devices.first().map(|d| d.name.clone()));
     }

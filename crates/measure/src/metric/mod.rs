@@ -140,7 +140,7 @@ metrics! {
         "Share of the time in which at least one task waited for memory.";
     Swap "swap_bytes_per_second" BytesPerSecond OverTime [Total] "swap"
         "Bytes swapped in and out per second.";
-    LongestPause "longest_pause_ms" Milliseconds Max [Total] "longest pause of proofload"
+    LongestPause "longest_pause_ms" Milliseconds Max [Total] "pause of proofload, max"
         "Longest time that a thread of proofload was due to run and did not: the process was paused, the machine was suspended, or no CPU was free.";
 
     DeviceReads "device_reads_per_second" Iops OverTime [Device] "read IOPS" "Reads per second.";

@@ -48,12 +48,13 @@ pub use interruption::Interruption;
 pub use rank::RankResult;
 pub use replication::{ReplicatedDatabase, ReplicationResult};
 pub use server::{
-    AcknowledgedWork, ConsistencyCheck, OtherIo, OutageCause, OutageResult, ServerCheckpoints,
-    ServerFileIo, ServerIo, ServerLog, ServerResult, TransactionCounts, WaitShare,
+    AcknowledgedWork, Bottleneck, ConsistencyCheck, OtherIo, OutageCause, OutageResult,
+    ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult, TransactionCounts,
+    WaitClass, WaitShare,
 };
 pub use setup::{
-    ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, WholeBytes,
-    WorkloadResult,
+    ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetKind, TargetPath, TargetResult,
+    WholeBytes, WorkloadResult,
 };
 pub use slow_sample::SlowSample;
 pub(crate) use slow_sample::by_column;
@@ -61,7 +62,7 @@ pub use storage_tests::{
     BackedUpDatabase, BackupCopy, BackupResult, RecoveredDatabase, RecoveryResult, TestKind,
     has_measured_phase,
 };
-pub use trace::{DemeritPoint, DemeritResult, TraceResult};
+pub use trace::{DemeritPoint, DemeritResult, MeasuredRequests, TraceResult};
 pub use tuning::{SearchEnd, TuningResult, TuningStep};
 pub use witness::WitnessResult;
 

@@ -19,7 +19,7 @@ pub struct RankResult {
     pub lost: String,
     /// Whether its run has come to its end.
     pub complete: bool,
-    /// Its own verdict.
+    /// The verdict of this rank alone.
     pub verdict: Verdict,
     /// Why that is its verdict.
     pub verdict_reason: String,
@@ -37,7 +37,7 @@ pub struct RankResult {
     pub cpus: u64,
     /// Memory of its host.
     pub memory_bytes: u64,
-    /// Its databases.
+    /// Number of databases of this rank.
     pub databases: u64,
     /// Length of its measured phase.
     pub duration_s: f64,

@@ -53,9 +53,8 @@ pub struct ServerResult {
     pub outages: Vec<OutageResult>,
     /// Downtime in all, in any phase.
     pub downtime_s: f64,
-    /// What limited the load: `storage`, `locks`, `cpu`, `nothing` (the users themselves,
-    /// or the rate that was asked for), or `unknown`.
-    pub bottleneck: String,
+    /// What limited the load.
+    pub bottleneck: Bottleneck,
     /// The same in sentences, with the figures that say so.
     pub explanation: String,
     /// The consistency checks after the run; empty when they were not made.
@@ -145,14 +144,65 @@ pub struct TransactionCounts {
     pub serialization_failures_by_operation: BTreeMap<String, u64>,
 }
 
+/// What limited the load of a database server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bottleneck {
+    /// Sessions waited mostly for reads and writes of data or log.
+    Storage,
+    /// Sessions waited mostly for each other.
+    Locks,
+    /// Sessions mostly computed, or no CPU was free.
+    Cpu,
+    /// The server was down too long.
+    Outage,
+    /// The users themselves, or the rate that was asked for.
+    Nothing,
+    /// The server reports no wait events, or nothing was measured.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// What a wait event belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitClass {
+    /// Reads and writes of data or log.
+    Storage,
+    /// Locks of other transactions, and latches.
+    Locks,
+    /// No wait: the session runs, or is runnable.
+    Cpu,
+    /// Waiting for the client program.
+    Client,
+    /// Any other wait event.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl WaitClass {
+    /// How reports call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Storage => "storage",
+            Self::Locks => "locks",
+            Self::Cpu => "CPU",
+            Self::Client => "client",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// A wait event of busy sessions.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WaitShare {
     /// The server's own name for it, such as `IO: DataFileRead`; `running` for none.
     pub name: String,
-    /// What it belongs to: `storage`, `locks`, `cpu`, `client` or `other`.
-    pub class: String,
+    /// What it belongs to.
+    pub class: WaitClass,
     /// Share of the samples of busy sessions with this event, in percent.
     pub share_percent: f64,
     /// Sessions with this event, on average.
@@ -165,7 +215,7 @@ pub struct WaitShare {
 pub struct ServerIo {
     /// Pages read from the operating system, which may have had them in its memory.
     pub buffer_misses: u64,
-    /// Pages found in the buffer pool.
+    /// Pages found in the cache of the server.
     pub buffer_hits: u64,
     /// Average time of a page read; null when the server does not time it.
     pub average_read_ms: Option<f64>,

@@ -40,14 +40,49 @@ pub struct TargetResult {
     pub backup_to: String,
 }
 
+/// What a place given by the user is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// A block device.
+    BlockDevice,
+    /// A modelled array.
+    ModelledArray,
+    /// A directory.
+    #[default]
+    #[serde(other)]
+    Directory,
+}
+
+impl TargetKind {
+    /// How reports call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::BlockDevice => "block device",
+            Self::ModelledArray => "modelled array",
+            Self::Directory => "directory",
+        }
+    }
+}
+
+impl TargetPath {
+    /// The type of the file system, or what else the path is.
+    pub fn described(&self) -> &str {
+        match self.file_system.as_str() {
+            "" => self.kind.label(),
+            file_system => file_system,
+        }
+    }
+}
+
 /// One place given by the user.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TargetPath {
     /// Path as the user gave it.
     pub path: String,
-    /// What the path is: `directory` or `block-device`.
-    pub kind: String,
+    /// What the path is.
+    pub kind: TargetKind,
     /// Type of the file system, such as `ext4`; empty for a block device.
     pub file_system: String,
     /// Kernel name of the block device underneath (see `host.devices`); null when there is none,
@@ -59,6 +94,9 @@ pub struct TargetPath {
     pub free_bytes: u64,
 }
 
+/// The name of the phase that the verdict rests on, as `sample::Phase` has it.
+const MEASURED: &str = "measured";
+
 /// One phase of the run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -69,6 +107,13 @@ pub struct PhaseResult {
     pub started: String,
     /// How long it took; the phases of the load are as long as their samples.
     pub duration_s: f64,
+}
+
+impl PhaseResult {
+    /// Whether the verdict rests on the samples of this phase.
+    pub fn is_measured(&self) -> bool {
+        self.name == MEASURED
+    }
 }
 
 /// The samples of the measured phase.

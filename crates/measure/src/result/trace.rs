@@ -33,12 +33,36 @@ pub struct TraceResult {
     pub demerits: Vec<DemeritResult>,
 }
 
+/// The requests of a trace whose response times are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeasuredRequests {
+    /// Reads and writes.
+    #[default]
+    All,
+    /// Reads.
+    Reads,
+    /// Writes.
+    Writes,
+}
+
+impl MeasuredRequests {
+    /// How reports call them.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+        }
+    }
+}
+
 /// How far the distribution of modelled response times lies from that of measured ones.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DemeritResult {
-    /// `all`, `reads` or `writes`.
-    pub of: String,
+    /// Which requests are compared.
+    pub of: MeasuredRequests,
     /// Requests that were measured and did not fail.
     pub requests: u64,
     /// Mean of the measured response times.
@@ -59,7 +83,7 @@ pub struct DemeritResult {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DemeritPoint {
-    /// So many percent of the requests took at most so long.
+    /// Share of the requests with at most these latencies, in percent.
     pub percentile: f64,
     /// Measured response time at this percentile.
     pub measured_ms: f64,

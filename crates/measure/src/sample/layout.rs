@@ -130,11 +130,26 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::PhaseResult;
 
     #[test]
     fn the_workload_runs_from_the_warm_up_to_the_end_of_the_measured_phase() {
         let phases = Phase::ALL.iter().copied();
         let under_load: Vec<Phase> = phases.filter(|phase| phase.is_under_load()).collect();
         assert_eq!(under_load, [Phase::WarmUp, Phase::Tuning, Phase::Measured]);
+    }
+
+    #[test]
+    fn results_know_the_measured_phase_by_its_name() {
+        let phases = Phase::ALL.iter().copied();
+        let is_measured = |phase: &Phase| {
+            let of_result = PhaseResult {
+                name: phase.name().to_owned(),
+                ..PhaseResult::default()
+            };
+            of_result.is_measured()
+        };
+        let measured: Vec<Phase> = phases.filter(is_measured).collect();
+        assert_eq!(measured, [Phase::Measured]);
     }
 }

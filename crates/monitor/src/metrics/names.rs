@@ -12,7 +12,7 @@ const PREFIX: &str = "proofload";
 pub enum Kind {
     /// Only ever rises, until the run ends.
     Counter,
-    /// What was last.
+    /// The value that was measured last.
     Gauge,
 }
 
@@ -45,9 +45,9 @@ pub enum Rule {
 pub struct Exported {
     /// The metric that it comes from.
     pub metric: Metric,
-    /// Its name.
+    /// Name of the metric for Prometheus.
     pub name: String,
-    /// Counter or gauge.
+    /// Whether it only grows (counter) or not (gauge).
     pub kind: Kind,
     /// How its value is made.
     pub rule: Rule,

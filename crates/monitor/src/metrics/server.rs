@@ -58,7 +58,7 @@ impl Server {
         Ok(Self { address, shared })
     }
 
-    /// Where it listens.
+    /// The address at which the metrics can be read.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}{PATH}", self.address)

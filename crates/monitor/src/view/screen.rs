@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use console::{Style, measure_text_width, truncate_str};
+use measure::display::is_unicode_locale;
 use measure::display::number::{duration, latency_or_absent, limit, quantity};
 use measure::metric::Unit;
 use measure::units;
@@ -34,7 +35,7 @@ pub enum Whose {
 /// The lines of a state, no more and no wider than there is room for.
 #[must_use]
 pub fn lines(status: &RunStatus, size: Size, whose: Whose) -> Vec<String> {
-    at(status, size, whose, now_s(), is_unicode())
+    at(status, size, whose, now_s(), is_unicode_locale())
 }
 
 fn at(status: &RunStatus, size: Size, whose: Whose, now_s: f64, unicode: bool) -> Vec<String> {
@@ -206,15 +207,6 @@ fn plain(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
-/// Whether the terminal understands more than ASCII, by its locale.
-fn is_unicode() -> bool {
-    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
-    let mut values = names.iter().filter_map(std::env::var_os);
-    let locale = values.find(|value| !value.is_empty()).unwrap_or_default();
-    let locale = locale.to_string_lossy().to_lowercase();
-    locale.contains("utf-8") || locale.contains("utf8")
-}
-
 /// The same state as plain lines, for what is no terminal.
 #[must_use]
 pub fn text(status: &RunStatus) -> String {
@@ -222,7 +214,7 @@ pub fn text(status: &RunStatus) -> String {
         columns: 120,
         rows: 60,
     };
-    let lines = at(status, ROOM, Whose::Other, now_s(), is_unicode());
+    let lines = at(status, ROOM, Whose::Other, now_s(), is_unicode_locale());
     let lines = lines.iter().map(|line| console::strip_ansi_codes(line));
     let mut lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
     // The keys mean nothing here.

@@ -32,7 +32,7 @@ static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 pub struct Size {
     /// Characters of a line.
     pub columns: usize,
-    /// Lines.
+    /// Lines of text that fit.
     pub rows: usize,
 }
 

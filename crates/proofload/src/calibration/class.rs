@@ -13,7 +13,7 @@ use super::{disk_of, refusal, sources_of};
 pub(super) struct Class {
     /// Its name, or the path of its file.
     pub(super) name: String,
-    /// The disk.
+    /// The disk of the class, before anything is fitted.
     pub(super) disk: DiskDescription,
     /// What probes can use of it, bytes.
     pub(super) capacity_bytes: u64,

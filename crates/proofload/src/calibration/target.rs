@@ -64,7 +64,7 @@ pub struct PreparedTests {
 /// What came of tests.
 #[derive(Debug)]
 pub struct Tested {
-    /// The tests.
+    /// The tests with what was measured.
     pub tests: Vec<Measured>,
     /// What was measured where and when, as comments of a TOML file.
     pub about: String,

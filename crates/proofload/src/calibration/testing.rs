@@ -34,11 +34,11 @@ pub enum Doing<'a> {
     },
     /// A test runs.
     Testing {
-        /// Its name.
+        /// Name of the test, such as `random reads of 4 KiB, depth 8`.
         name: &'a str,
         /// Its number, from 1.
         number: usize,
-        /// Tests there are.
+        /// Number of tests in all.
         of: usize,
         /// Time of the tests so far.
         elapsed: Duration,

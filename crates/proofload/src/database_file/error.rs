@@ -30,7 +30,7 @@ pub enum DatabaseFileError {
     /// The directory of the file cannot be used.
     #[error("{} cannot be opened: {error}.", path.display())]
     Directory {
-        /// The file.
+        /// Path of the database file.
         path: PathBuf,
         /// What is wrong with its directory.
         error: OpenError,
@@ -38,7 +38,7 @@ pub enum DatabaseFileError {
     /// The directory of the log cannot be used.
     #[error("{} cannot be opened: {error}.", path.display())]
     LogDirectory {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
         /// What is wrong with it.
         error: OpenError,
@@ -52,15 +52,15 @@ pub enum DatabaseFileError {
     /// Another process has the file open.
     #[error("{} cannot be examined: {holder}.", path.display())]
     Busy {
-        /// The file.
+        /// Path of the database file.
         path: PathBuf,
-        /// Which process.
+        /// The process that has the file open.
         holder: IoFailure,
     },
     /// The file may not be opened.
     #[error("You may not open {}.", .0.display())]
     Forbidden(PathBuf),
-    /// The storage failed.
+    /// A request to the storage failed.
     #[error("{0}.")]
     Storage(IoError),
     /// The file cannot be examined.
@@ -78,15 +78,15 @@ pub enum DatabaseFileError {
     /// No table was named, and there are several.
     #[error("{} has several tables.", path.display())]
     SeveralTables {
-        /// The file.
+        /// Path of the database file.
         path: PathBuf,
-        /// Their names.
+        /// Names of the tables that there are.
         tables: Vec<String>,
     },
     /// There is no table of this name.
     #[error("There is no table {name}.")]
     NoSuchTable {
-        /// The name.
+        /// The name that was given.
         name: String,
         /// The names that there are.
         tables: Vec<String>,

@@ -2,7 +2,7 @@
 //!
 //! A rule is a function of the facts that gives findings. Each has an identifier that stays the same.
 
-use measure::display::number::bytes;
+use measure::display::number::{bytes, figure, latency};
 use measure::host::{BlockDevice, BlockDeviceKind, Mount};
 use serde::Serialize;
 use storage::{Examination, Obstacle, ObstacleKind};
@@ -214,9 +214,9 @@ fn foreign_traffic(place: &PlaceReport, examination: &Examination) -> Option<Fin
         FindingId::ForeignIo,
         Severity::Distorts,
         format!(
-            "Others use {}: {:.0} IOPS, {}/s while nothing was tested.",
+            "Others use {}: {} IOPS, {}/s while nothing was tested.",
             busiest.device,
-            busiest.iops,
+            figure(busiest.iops),
             bytes(busiest.bytes_per_second)
         ),
         "Find them with 'iotop' or 'pidstat -d', and stop them for the test.",
@@ -234,9 +234,9 @@ fn idle_reads(place: &PlaceReport) -> Vec<Finding> {
             FindingId::SlowIdleReads,
             Severity::Distorts,
             format!(
-                "Reads of {size} KiB take {:.1} ms (p50) although nothing else is tested: more than \
+                "Reads of {size} KiB take {} (p50) although nothing else is tested: more than \
                  the {SLOW_READ_MS:.0} ms that database reads may take under load.",
-                reads.p50_ms
+                latency(reads.p50_ms)
             ),
             "See what else uses the storage or the path to it, and whether a disk is failing.",
         ));
@@ -245,9 +245,9 @@ fn idle_reads(place: &PlaceReport) -> Vec<Finding> {
             FindingId::UnevenIdleReads,
             Severity::Distorts,
             format!(
-                "Reads of {size} KiB on idle storage take {:.2} ms (p50), but one of a hundred {:.1} ms \
-                 or more.",
-                reads.p50_ms, reads.p99_ms
+                "Reads of {size} KiB on idle storage take {} (p50), but p99 is {}.",
+                latency(reads.p50_ms),
+                latency(reads.p99_ms)
             ),
             "Something interferes: other I/O, power saving of disks or CPUs, or another virtual machine.",
         ));
@@ -261,9 +261,9 @@ fn idle_reads(place: &PlaceReport) -> Vec<Finding> {
             FindingId::CachedReads,
             Severity::Note,
             format!(
-                "The kernel takes the disks for rotating ones, but reads of {size} KiB take {:.2} ms \
+                "The kernel reports the disks as rotational, but reads of {size} KiB take {} \
                  (p50): they come from a cache, or the disks are not what they seem.",
-                reads.p50_ms
+                latency(reads.p50_ms)
             ),
             "Test with more data than the caches hold; --array-cache says how large they are.",
         ));

@@ -20,7 +20,7 @@ use measure::host::{
     BlockDevice, DeviceTraffic, Mount, Surroundings, block_stack, describe_target, facts,
     mount_under,
 };
-use measure::result::TargetPath;
+use measure::result::{TargetKind, TargetPath};
 use runtime::{Runtime, WallClockOptions};
 use serde::Serialize;
 use storage::{Examination, ObstacleKind};
@@ -48,7 +48,7 @@ pub struct DoctorReport {
     pub schema: &'static str,
     /// Whether runs are possible on every place.
     pub suitable: bool,
-    /// The machine.
+    /// What was found out about the machine.
     pub host: HostReport,
     /// The places, in the order given.
     pub places: Vec<PlaceReport>,
@@ -65,7 +65,7 @@ pub struct HostReport {
     pub kernel: String,
     /// Model of the CPU.
     pub cpu_model: String,
-    /// Logical CPUs.
+    /// Logical CPUs that this process may use.
     pub cpus: u64,
     /// Memory and clock rate.
     #[serde(flatten)]
@@ -95,7 +95,7 @@ pub struct PlaceReport {
     pub idle_reads: Vec<ReadLatency>,
     /// Traffic of others on the devices, while nothing was read here.
     pub foreign_traffic: Vec<DeviceTraffic>,
-    /// What was found.
+    /// What may distort a test, and what to change.
     pub findings: Vec<Finding>,
 }
 
@@ -174,7 +174,7 @@ fn look(given: &std::path::Path) -> (PlaceReport, Examination) {
     let described = path.map(describe_target);
     let is_directory = described
         .as_ref()
-        .is_some_and(|one| one.kind == "directory");
+        .is_some_and(|one| one.kind == TargetKind::Directory);
     let place = PlaceReport {
         given: given.display().to_string(),
         mount: path.filter(|_| is_directory).and_then(mount_under),

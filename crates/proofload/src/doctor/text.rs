@@ -1,6 +1,6 @@
 //! What `proofload doctor` found, as text and as JSON.
 
-use measure::display::number::{bytes, figure};
+use measure::display::number::{bytes, figure, latency};
 use measure::host::{BlockDevice, BlockDeviceKind};
 
 use super::{DoctorReport, Finding, HostReport, PlaceReport, Severity};
@@ -118,11 +118,11 @@ fn facts_of_place(place: &PlaceReport, text: &mut String) {
     fact("direct I/O", direct.unwrap_or_default(), text);
     for reads in &place.idle_reads {
         let latency = format!(
-            "{} KiB: p50 {} ms, p99 {} ms, max {} ms ({} reads, one at a time)",
+            "{} KiB: p50 {}, p99 {}, max {} ({} reads, one at a time)",
             reads.block_bytes >> 10,
-            figure(reads.p50_ms),
-            figure(reads.p99_ms),
-            figure(reads.max_ms),
+            latency(reads.p50_ms),
+            latency(reads.p99_ms),
+            latency(reads.max_ms),
             reads.reads
         );
         fact("idle reads", &latency, text);

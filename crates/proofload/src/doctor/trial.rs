@@ -33,13 +33,13 @@ const SEED: u64 = 1;
 pub struct ReadLatency {
     /// Size of each read.
     pub block_bytes: u64,
-    /// Number of reads.
+    /// Number of reads that were timed.
     pub reads: u64,
     /// Latency that half of them do not exceed.
     pub p50_ms: f64,
     /// Latency that 99 % of them do not exceed.
     pub p99_ms: f64,
-    /// The largest.
+    /// Largest latency of a read.
     pub max_ms: f64,
 }
 

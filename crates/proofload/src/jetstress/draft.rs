@@ -37,7 +37,7 @@ pub struct Draft {
     settings: Vec<Setting>,
 }
 
-/// One setting.
+/// A setting of the profile with where its value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Dotted path, such as `mail.mix.insert_percent`.

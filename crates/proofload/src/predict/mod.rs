@@ -93,7 +93,7 @@ impl Prepared {
             .as_ref()
             .map(|directory| directory.path().to_owned());
         let recorder = Recorder::new(observer, directory, stop.clone()).sparing();
-        let jobs = workers::processors();
+        let jobs = workers::cpus();
         let (mut result, recorder) = run(&self.plan, started, stop, recorder, jobs)?;
         recorder.finish(&mut result).1.complete()?;
         Ok(Outcome {

@@ -3,7 +3,7 @@
 use crate::registry::WORKLOADS;
 use array::description::{Description, PlannedArray};
 use jiff::Timestamp;
-use measure::result::{DatabaseResult, RunKind, RunResult, TargetPath};
+use measure::result::{DatabaseResult, RunKind, RunResult, TargetKind, TargetPath};
 use workload::Profile;
 
 use crate::error_bars::ParameterSets;
@@ -91,7 +91,7 @@ impl Plan {
         let capacity_bytes = volumes.map(|volume| volume.capacity_mib << 20).sum();
         TargetPath {
             path: workloads::short_name(&WORKLOADS, &self.array),
-            kind: "modelled-array".to_owned(),
+            kind: TargetKind::ModelledArray,
             capacity_bytes,
             free_bytes: capacity_bytes,
             ..TargetPath::default()

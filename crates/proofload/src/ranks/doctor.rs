@@ -28,7 +28,7 @@ const NOTABLE_RATIO: f64 = 1.1;
 /// What one rank says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankFacts {
-    /// Its host.
+    /// Name of the host that the rank runs on.
     pub host: String,
     /// Version of the program.
     pub version: String,
@@ -57,7 +57,7 @@ pub struct RankFacts {
 /// A place under test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// Its path.
+    /// Path of the target on that host.
     pub path: String,
     /// Device and inode; `None` when it is not there.
     pub identity: Option<(u64, u64)>,
@@ -78,7 +78,7 @@ pub enum Severity {
     Note,
 }
 
-/// What was found.
+/// Something about the launch that should be changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchFinding {
     /// How much it matters.
@@ -92,7 +92,7 @@ pub struct LaunchFinding {
 /// All ranks, and what is wrong with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchReport {
-    /// By rank.
+    /// What each rank found out, in the order of their numbers.
     pub ranks: Vec<RankFacts>,
     /// What matters most first.
     pub findings: Vec<LaunchFinding>,

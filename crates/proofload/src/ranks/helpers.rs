@@ -111,7 +111,7 @@ fn slots_of(peers: &Peers) -> usize {
     let hosts = peers.hosts();
     let own = &hosts[peers.rank()];
     let beside = hosts.iter().filter(|host| *host == own).count();
-    (workers::processors() / beside.max(1)).max(1)
+    (workers::cpus() / beside.max(1)).max(1)
 }
 
 fn help_in(

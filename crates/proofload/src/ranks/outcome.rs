@@ -16,6 +16,8 @@ use measure::run_directory::RunDirectory;
 use super::coordinator::Facts;
 use super::figures::Figures;
 use super::{decoded, directory_name, shipping};
+use measure::display::number::figure;
+use measure::units;
 
 /// Nanoseconds in a millisecond.
 const NS_PER_MS: f64 = 1e6;
@@ -85,7 +87,11 @@ impl Whole {
                     "nothing was heard of it for {:.1} s.",
                     silence.as_secs_f64()
                 );
-                silent.push(format!("{}: {}", capital(&known.name()), known.lost));
+                silent.push(format!(
+                    "{}: {}",
+                    units::sentence(&known.name()),
+                    known.lost
+                ));
             }
             interim.throughput.achieved_iops += known.achieved_iops;
         }
@@ -102,12 +108,6 @@ impl Whole {
         // The next one may succeed; the last one reports what is in the way.
         let _ = self.directory.write_result(&interim);
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 /// The document of the whole is complete at any time.
@@ -144,7 +144,7 @@ pub fn gather(
     }
     if let Some(early) = peers.early() {
         let known = entry(peers, early.rank);
-        let name = capital(&known.name());
+        let name = units::sentence(&known.name());
         notes.push(format!("{name} ended the run of all: {}", early.why));
     }
     let parts = (0..peers.size()).map(|rank| take(&whole, peers, rank, own_facts, &mut notes));
@@ -219,8 +219,8 @@ fn last_heard(peers: &Peers, rank: usize, why: &str, known: &mut RankResult) -> 
     match phase.as_str() {
         "" => why.to_owned(),
         phase => format!(
-            "{why} Its last figures came while {phase}: {:.0} IOPS.",
-            known.achieved_iops
+            "{why} Its last figures came while {phase}: {} IOPS.",
+            figure(known.achieved_iops)
         ),
     }
 }

@@ -133,7 +133,7 @@ impl Prepared {
         let bars = |result: &mut RunResult, recorder: &mut Recorder| {
             let one = |scenario: &Scenario| replayed(scenario, stop);
             sets.map_or(Ok(()), |sets| {
-                sets.enter(result, workers::processors(), stop, recorder, one)
+                sets.enter(result, workers::cpus(), stop, recorder, one)
             })
         };
         Ok(Outcome {

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use measure::display::number::{count, latency, percent};
 use measure::result::{
-    DatabaseFigures, DatabaseResult, PhaseResult, RunKind, RunResult, TargetPath, TraceResult,
-    Verdict,
+    DatabaseFigures, DatabaseResult, PhaseResult, RunKind, RunResult, TargetKind, TargetPath,
+    TraceResult, Verdict,
 };
 use measure::run_directory::RunDirectory;
 
@@ -114,7 +114,7 @@ pub fn base(scenario: &Scenario, plan: &Plan, started: Timestamp) -> RunResult {
     let capacity_bytes = volumes.map(|volume| volume.capacity_mib << 20).sum();
     result.target.databases = vec![TargetPath {
         path: short_name(scenario.registry, &scenario.array),
-        kind: "modelled-array".to_owned(),
+        kind: TargetKind::ModelledArray,
         capacity_bytes,
         free_bytes: capacity_bytes,
         ..TargetPath::default()
@@ -208,7 +208,7 @@ pub fn final_lines(result: &RunResult) -> Vec<String> {
         format!(
             "Model and measurement, {} ({} requests): measured {}, model {} on average; demerit \
              figure {}{share}.",
-            one.of,
+            one.of.label(),
             count(one.requests),
             latency(one.measured_average_ms),
             latency(one.model_average_ms),

@@ -96,7 +96,7 @@ impl Prepared {
     /// How many cases are predicted at once.
     #[must_use]
     pub fn jobs(&self) -> usize {
-        self.options.jobs.unwrap_or_else(workers::processors).max(1)
+        self.options.jobs.unwrap_or_else(workers::cpus).max(1)
     }
 
     /// Predicts every case and compares the figures, or stops when somebody asks for it.

@@ -1,9 +1,9 @@
 //! What may have decided a run besides its storage.
 
 use measure::result::{Cause, CauseId, RunResult};
+use measure::units;
 
 use super::{Advice, AdviceId};
-use crate::words::capital;
 
 /// All causes together, each with its remedy.
 pub(super) fn causes(result: &RunResult) -> Option<Advice> {
@@ -36,7 +36,7 @@ pub(super) fn causes(result: &RunResult) -> Option<Advice> {
             "The figures do not show that it was the storage",
         ),
     };
-    let sentence = |cause: &Cause| format!("{} {}", capital(&cause.text), cause.remedy);
+    let sentence = |cause: &Cause| format!("{} {}", units::sentence(&cause.text), cause.remedy);
     let sentences: Vec<String> = result.causes.iter().map(sentence).collect();
     Some(Advice::new(id, title, sentences.join(" ")))
 }

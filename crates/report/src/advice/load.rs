@@ -6,12 +6,13 @@ use measure::metric::{Metric, Unit};
 use measure::result::{
     Bound, CheckId, CheckKind, DeviceResult, ErrorKind, ErrorRecord, RunKind, RunResult, Verdict,
 };
+use measure::units;
 
 use super::evidence::host_average;
 use super::{Advice, AdviceId, host};
 use crate::number::{bounded, count, figure, latency, percent, quantity};
 use crate::table::measured_value;
-use crate::words::{capital, was_measured};
+use crate::words::was_measured;
 
 /// Fewer samples than this say little about a storage system.
 pub(super) const FEW_SAMPLES: u64 = 20;
@@ -57,7 +58,7 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
         format!(
             "{} failed on {}{page}: {} Check the kernel log of this time, the error counters of the \
              device and the event log of the storage{}.",
-            capital(what),
+            units::sentence(&what),
             first.file,
             sentence(&first.error),
             check.map_or(String::new(), |check| format!(

@@ -166,7 +166,7 @@ fn host(result: &RunResult) -> Vec<Fact> {
         Fact::new("Operating system", &host.operating_system),
         Fact::new("Kernel", &host.kernel),
         Fact::new(
-            "Processor, memory",
+            "CPUs, memory",
             format!(
                 "{} x {}, {}",
                 host.cpus,
@@ -280,10 +280,7 @@ fn configuration(one: &CertifiedRun) -> Vec<Fact> {
 
 fn places(targets: &[TargetPath]) -> String {
     let place = |target: &TargetPath| {
-        let kind = match target.file_system.as_str() {
-            "" => "block device",
-            file_system => file_system,
-        };
+        let kind = target.described();
         let device = target.device.as_deref().unwrap_or("no block device");
         format!("{} ({kind} on {device})", target.path)
     };

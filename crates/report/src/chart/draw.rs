@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maud::{Markup, PreEscaped, html};
 
 use super::frame::{BOTTOM, Frame, HEIGHT, LEFT, RIGHT, TOP, WIDTH, short, tone};
-use super::{Chart, HorizontalAxis, Mark, Point, Scale, Series, data, limits};
+use super::{Band, Chart, HorizontalAxis, Mark, Point, Scale, Series, data, limits};
 
 /// Lines with at most this many points show every point.
 const FEW_POINTS: usize = 30;
@@ -95,12 +95,12 @@ impl Chart {
             @for (index, band) in bands.enumerate() {
                 @let (from, to) = (frame.x(band.from), frame.x(band.to));
                 @if to - from > 0.5 {
-                    @let class = class_of_band(&band.label, index);
+                    @let class = class_of_band(band, index);
                     rect class=(class) x=(short(from)) y=(short(TOP))
                         width=(short(to - from)) height=(short(BOTTOM - TOP)) {
                         title { (band.label) }
                     }
-                    @if band.label != MEASURED && to - from > 6.2 * letters(&band.label) {
+                    @if !band.is_measured && to - from > 6.2 * letters(&band.label) {
                         text.band-label x=(short(from + 4.0)) y=(short(TOP + 10.0)) {
                             (band.label)
                         }
@@ -173,12 +173,9 @@ impl Chart {
     }
 }
 
-/// The measured phase is what counts; the other phases are shaded.
-const MEASURED: &str = "measured";
-
-fn class_of_band(label: &str, index: usize) -> &'static str {
-    match (label, index.is_multiple_of(2)) {
-        (MEASURED, _) => "band measured",
+fn class_of_band(band: &Band, index: usize) -> &'static str {
+    match (band.is_measured, index.is_multiple_of(2)) {
+        (true, _) => "band measured",
         (_, true) => "band",
         (_, false) => "band other",
     }

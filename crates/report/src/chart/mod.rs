@@ -112,6 +112,8 @@ pub struct Limit {
 pub struct Band {
     /// What happened in the span.
     pub label: String,
+    /// Whether it is the measured phase, which counts: the others are shaded.
+    pub is_measured: bool,
     /// Where it starts, in the unit of the horizontal axis.
     pub from: f64,
     /// Where it ends, in the unit of the horizontal axis.

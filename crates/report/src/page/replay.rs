@@ -1,7 +1,7 @@
 //! The section of a replayed trace.
 
 use maud::{Markup, html};
-use measure::result::{DemeritPoint, RunResult};
+use measure::result::{DemeritPoint, MeasuredRequests, RunResult};
 
 use super::{charts, tables};
 use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
@@ -31,12 +31,11 @@ pub(super) fn section(result: &RunResult) -> Markup {
 /// Both distributions: of all requests, and of reads and writes.
 fn distributions(result: &RunResult) -> Vec<Chart> {
     let demerits = result.trace.iter().flat_map(|trace| &trace.demerits);
-    let charts = demerits.filter_map(|one| {
-        let (identity, title) = match one.of.as_str() {
-            "all" => ("demerit", "Response times, measured and modelled"),
-            "reads" => ("demerit-reads", "Response times of reads"),
-            "writes" => ("demerit-writes", "Response times of writes"),
-            _ => return None,
+    let charts = demerits.map(|one| {
+        let (identity, title) = match one.of {
+            MeasuredRequests::All => ("demerit", "Response times, measured and modelled"),
+            MeasuredRequests::Reads => ("demerit-reads", "Response times of reads"),
+            MeasuredRequests::Writes => ("demerit-writes", "Response times of writes"),
         };
         let mut chart = Chart::new(identity, title, "ms", HorizontalAxis::Percentile);
         chart.vertical = VerticalAxis::Logarithmic;
@@ -54,7 +53,7 @@ fn distributions(result: &RunResult) -> Vec<Chart> {
             &points(|point| point.measured_ms),
         );
         chart.add("model", 1, Mark::Dashed, &points(|point| point.model_ms));
-        Some(chart)
+        chart
     });
     charts.filter(|chart| !chart.is_empty()).collect()
 }

@@ -3,7 +3,7 @@
 use measure::metric::{IoMetric, Metric};
 use measure::metric::{RowScope, Stream};
 use measure::result::{CheckId, DatabaseResult, RunKind};
-use measure::sample::SampleRow;
+use measure::sample::{Phase, SampleRow};
 
 use super::events;
 use crate::chart::{Band, Chart, HorizontalAxis, Mark, Point, VerticalAxis};
@@ -417,6 +417,7 @@ pub(super) fn phases(timeline: &[Sample]) -> Vec<Band> {
             Some(band) if band.label == label => band.to = sample.ends_s,
             _ => bands.push(Band {
                 label: label.to_owned(),
+                is_measured: sample.phase == Phase::Measured,
                 from,
                 to: sample.ends_s,
             }),

@@ -298,14 +298,7 @@ pub(super) fn configuration(result: &RunResult) -> Markup {
 /// A place under test in words.
 fn place(target: &TargetPath) -> String {
     let mut parts = vec![target.path.clone()];
-    let kind = if target.file_system.is_empty() {
-        &target.kind
-    } else {
-        &target.file_system
-    };
-    if !kind.is_empty() {
-        parts.push(kind.clone());
-    }
+    parts.push(target.described().to_owned());
     if let Some(device) = &target.device {
         parts.push(format!("device {device}"));
     }

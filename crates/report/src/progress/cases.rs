@@ -8,6 +8,7 @@ use workload::progress::Phase;
 
 use super::figures::left;
 use super::status::{Due, Status, StatusSource};
+use crate::number::figure;
 
 /// Cases done, those under way and the time left.
 pub struct CasesStatus {
@@ -61,7 +62,7 @@ fn text(cases: &[CaseProgress], jobs: usize) -> String {
         };
         let percent = case.completed_fraction * 100.0;
         let state = match phase {
-            Phase::Measuring => format!("{percent:.0} %, {:.0} IOPS", case.iops),
+            Phase::Measuring => format!("{percent:.0} %, {} IOPS", figure(case.iops)),
             Phase::WarmingUp => format!("{percent:.0} %, warming up"),
             phase => phase.title().to_lowercase(),
         };
@@ -126,7 +127,7 @@ mod tests {
         cases[2].simulated_s = 100.0;
         let mut status = CasesStatus::new(2);
         let first = status.after(Event::StudyProgress(&cases)).unwrap();
-        let text = "1 of 3 cases done; b 50 %, 1234 IOPS; about 13 s left".to_owned();
+        let text = "1 of 3 cases done; b 50 %, 1,234 IOPS; about 13 s left".to_owned();
         assert_eq!(
             first,
             Status::Line {

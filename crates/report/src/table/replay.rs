@@ -18,7 +18,7 @@ pub fn demerit_table(result: &RunResult) -> Table {
     ]);
     for one in result.trace.iter().flat_map(|trace| &trace.demerits) {
         table.push(vec![
-            Cell::new(one.of.clone()),
+            Cell::new(one.of.label()),
             Cell::new(count(one.requests)),
             Cell::new(latency(one.measured_average_ms)),
             Cell::new(latency(one.model_average_ms)),

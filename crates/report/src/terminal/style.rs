@@ -2,6 +2,8 @@
 
 use std::io::IsTerminal as _;
 
+use measure::display::is_unicode_locale;
+
 /// The look of terminal text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Style {
@@ -35,14 +37,7 @@ impl Style {
         let variable = |name| std::env::var(name).unwrap_or_default();
         let is_terminal = std::io::stdout().is_terminal();
         let colour = is_terminal && variable("NO_COLOR").is_empty() && variable("TERM") != "dumb";
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].map(variable);
-        let locale = locale
-            .iter()
-            .find(|value| !value.is_empty())
-            .cloned()
-            .unwrap_or_default();
-        let locale = locale.to_lowercase();
-        let unicode = locale.contains("utf-8") || locale.contains("utf8");
+        let unicode = is_unicode_locale();
         let width = comfy_table::Table::new()
             .width()
             .filter(|_| is_terminal)

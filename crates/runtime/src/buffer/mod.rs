@@ -20,6 +20,14 @@ use std::rc::Rc;
 /// bytes. It suits O_DIRECT on every common device and is the segment size of the log.
 pub const BLOCK_BYTES: usize = 4096;
 
+/// Asserts that an offset or a size is a number of whole blocks, as direct I/O needs it.
+pub(crate) fn require_blocks(offset_bytes: u64) {
+    assert!(
+        offset_bytes.is_multiple_of(BLOCK_BYTES as u64),
+        "offsets and sizes are whole blocks, not {offset_bytes} bytes"
+    );
+}
+
 /// The smallest unit that a block device addresses, in bytes.
 pub const SECTOR_BYTES: usize = 512;
 

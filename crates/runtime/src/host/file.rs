@@ -1,7 +1,7 @@
 //! A real file or block device, read and written past the page cache.
 
 use super::error::failure_of;
-use crate::buffer::{BLOCK_BYTES, Buffer, SECTOR_BYTES, SharedBuffer};
+use crate::buffer::{Buffer, SECTOR_BYTES, SharedBuffer, require_blocks};
 use crate::file::{File, IoError, IoFailure, IoOperation, Persistence};
 use crate::wall_clock::{Descriptor, InFlight, Memory, Operation, Vectors};
 use rustix::io::Errno;
@@ -171,13 +171,6 @@ impl HostFile {
         }
         result
     }
-}
-
-fn require_blocks(offset_bytes: u64) {
-    assert!(
-        offset_bytes.is_multiple_of(BLOCK_BYTES as u64),
-        "offsets and sizes are whole blocks, not {offset_bytes} bytes"
-    );
 }
 
 impl File for HostFile {

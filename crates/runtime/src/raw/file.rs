@@ -5,7 +5,7 @@ use super::inode::{Inode, RunningClaim};
 use super::space::cut;
 use super::table::Table;
 use super::transfer::{read_across, split, write_across};
-use crate::buffer::{BLOCK_BYTES, Buffer, SharedBuffer};
+use crate::buffer::{Buffer, SharedBuffer, require_blocks};
 use crate::file::{File, IoError, IoFailure, IoOperation, Persistence};
 use std::rc::Rc;
 
@@ -227,13 +227,6 @@ impl<F: File> RawFile<F> {
 
 fn total_bytes(buffers: &[Buffer]) -> u64 {
     buffers.iter().map(|buffer| buffer.len() as u64).sum()
-}
-
-fn require_blocks(offset_bytes: u64) {
-    assert!(
-        offset_bytes.is_multiple_of(BLOCK_BYTES as u64),
-        "offsets and sizes are whole blocks, not {offset_bytes} bytes"
-    );
 }
 
 impl<F: File> File for RawFile<F> {

@@ -4,7 +4,7 @@ use super::content::{Block, block_number, blocks_of};
 use super::disk::{LoggedOutcome, SimulatedDisk, Subject, Ticket};
 use super::faults::FaultEffect;
 use super::state::{Change, FileId, InFlightWrite, OpenMark};
-use crate::buffer::{BLOCK_BYTES, Buffer, SharedBuffer};
+use crate::buffer::{BLOCK_BYTES, Buffer, SharedBuffer, require_blocks};
 use crate::file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
 
 /// A directory of a [`SimulatedDisk`].
@@ -356,13 +356,6 @@ impl SimulatedFile {
         self.disk.write_in_part(&ticket.subject, write);
         Err(self.disk.fail(&ticket.subject, IoFailure::OutOfSpace))
     }
-}
-
-fn require_blocks(offset_bytes: u64) {
-    assert!(
-        offset_bytes.is_multiple_of(BLOCK_BYTES as u64),
-        "offsets and sizes are whole blocks, not {offset_bytes} bytes"
-    );
 }
 
 impl File for SimulatedFile {

@@ -36,7 +36,7 @@ impl fmt::Display for IoDriver {
 /// The I/O driver of a runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriverInUse {
-    /// Which one.
+    /// The I/O driver that was chosen.
     pub driver: IoDriver,
     /// Why it is not io_uring, as a sentence without its full stop; `None` where it is, or where
     /// threads were asked for.

@@ -2,7 +2,8 @@
 
 use measure::display::number::{count, figure, latency, percent};
 
-use super::waits::{Class, Waits};
+use super::waits::Waits;
+use measure::result::{Bottleneck, WaitClass};
 
 /// What the decision is based on.
 #[derive(Debug, Clone, Copy)]
@@ -34,18 +35,18 @@ const OUTAGE_LIMIT: f64 = 0.05;
 /// CPU utilization from which on the CPUs are saturated.
 const PROCESSORS_FULL_PERCENT: f64 = 90.0;
 
-/// The value of `bottleneck`, and its explanation.
+/// What limited the load, and its explanation.
 #[must_use]
-pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String) {
+pub fn find_bottleneck(observations: &Observations<'_>) -> (Bottleneck, String) {
     let waits = observations.waits;
-    let Some(storage) = waits.share(Class::Storage) else {
+    let Some(storage) = waits.share(WaitClass::Storage) else {
         return (
-            "unknown",
+            Bottleneck::Unknown,
             "The server does not report wait events.".to_owned(),
         );
     };
     let share = |class| waits.share(class).unwrap_or(0.0);
-    let (locks, running) = (share(Class::Locks), share(Class::Cpu));
+    let (locks, running) = (share(WaitClass::Locks), share(WaitClass::Cpu));
     let busy = waits.average_busy();
     let figures = format!(
         "Of {} users, {} were active in the database on average. Of samples of their sessions, \
@@ -66,37 +67,40 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
     );
     let full = |percent: f64| percent >= PROCESSORS_FULL_PERCENT;
     let is_idle = busy < IDLE_LIMIT * f64::from(observations.users);
-    let (word, verdict) = if observations.downtime_share > OUTAGE_LIMIT {
-        ("outage", "Downtime limited the load most.")
+    let (bottleneck, verdict) = if observations.downtime_share > OUTAGE_LIMIT {
+        (Bottleneck::Outage, "Downtime limited the load most.")
     } else if observations.rate_reached == Some(true) {
         (
-            "nothing",
+            Bottleneck::Nothing,
             "There was no bottleneck: the target rate was reached.",
         )
     } else if observations.processors_busy_percent.is_some_and(full)
         && (storage < LEADING || is_idle)
     {
-        ("cpu", "The CPUs of this machine were the bottleneck.")
+        (
+            Bottleneck::Cpu,
+            "The CPUs of this machine were the bottleneck.",
+        )
     } else if is_idle {
         (
-            "nothing",
+            Bottleneck::Nothing,
             "The database was not the bottleneck: most users were idle or waiting for a CPU. More \
              users would make more load.",
         )
     } else if storage >= locks && storage >= running {
-        ("storage", "Storage was the bottleneck.")
+        (Bottleneck::Storage, "Storage was the bottleneck.")
     } else if locks >= running {
         (
-            "locks",
+            Bottleneck::Locks,
             "Lock contention was the bottleneck; faster storage would change little.",
         )
     } else {
         (
-            "cpu",
+            Bottleneck::Cpu,
             "The sessions mostly computed: CPU was the bottleneck, not the storage.",
         )
     };
-    (word, format!("{verdict} {figures}"))
+    (bottleneck, format!("{verdict} {figures}"))
 }
 
 /// How busy the CPUs were, and with what, as a sentence; empty when that is not known.
@@ -136,12 +140,12 @@ fn processors(observations: &Observations<'_>) -> String {
 mod tests {
     use super::*;
 
-    fn word(storage: u64, locks: u64, running: u64, busy_percent: f64) -> &'static str {
+    fn word(storage: u64, locks: u64, running: u64, busy_percent: f64) -> Bottleneck {
         let mut waits = Waits::default();
         waits.begin_sample();
-        waits.found(Class::Storage, "IO: DataFileRead".to_owned(), storage);
-        waits.found(Class::Locks, "Lock: tuple".to_owned(), locks);
-        waits.found(Class::Cpu, "running".to_owned(), running);
+        waits.found(WaitClass::Storage, "IO: DataFileRead".to_owned(), storage);
+        waits.found(WaitClass::Locks, "Lock: tuple".to_owned(), locks);
+        waits.found(WaitClass::Cpu, "running".to_owned(), running);
         let observations = Observations {
             waits: &waits,
             users: 30,
@@ -159,12 +163,20 @@ mod tests {
 
     #[test]
     fn the_greatest_share_is_named() {
-        assert_eq!(word(20, 4, 4, 30.0), "storage");
-        assert_eq!(word(4, 20, 4, 30.0), "locks");
-        assert_eq!(word(4, 4, 20, 80.0), "cpu");
-        assert_eq!(word(4, 2, 6, 97.0), "cpu", "few at work, none left");
-        assert_eq!(word(4, 2, 2, 20.0), "nothing", "the users rest");
-        assert_eq!(word(8, 0, 2, 100.0), "cpu", "more users find none");
+        assert_eq!(word(20, 4, 4, 30.0), Bottleneck::Storage);
+        assert_eq!(word(4, 20, 4, 30.0), Bottleneck::Locks);
+        assert_eq!(word(4, 4, 20, 80.0), Bottleneck::Cpu);
+        assert_eq!(
+            word(4, 2, 6, 97.0),
+            Bottleneck::Cpu,
+            "few at work, none left"
+        );
+        assert_eq!(word(4, 2, 2, 20.0), Bottleneck::Nothing, "the users rest");
+        assert_eq!(
+            word(8, 0, 2, 100.0),
+            Bottleneck::Cpu,
+            "more users find none"
+        );
     }
 
     #[test]
@@ -198,7 +210,7 @@ mod tests {
     fn a_rate_that_was_reached_was_held_back_by_nothing() {
         let mut waits = Waits::default();
         waits.begin_sample();
-        waits.found(Class::Storage, "IO: WALSync".to_owned(), 30);
+        waits.found(WaitClass::Storage, "IO: WALSync".to_owned(), 30);
         let observations = Observations {
             waits: &waits,
             users: 30,
@@ -209,16 +221,16 @@ mod tests {
             rate_reached: Some(true),
             downtime_share: 0.0,
         };
-        assert_eq!(find_bottleneck(&observations).0, "nothing");
+        assert_eq!(find_bottleneck(&observations).0, Bottleneck::Nothing);
         let out = Observations {
             downtime_share: 0.3,
             ..observations
         };
-        assert_eq!(find_bottleneck(&out).0, "outage");
+        assert_eq!(find_bottleneck(&out).0, Bottleneck::Outage);
         let nothing_known = Observations {
             waits: &Waits::default(),
             ..observations
         };
-        assert_eq!(find_bottleneck(&nothing_known).0, "unknown");
+        assert_eq!(find_bottleneck(&nothing_known).0, Bottleneck::Unknown);
     }
 }

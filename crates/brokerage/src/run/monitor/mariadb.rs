@@ -8,10 +8,11 @@
 
 use super::file_io::{MARIADB_FILES, file_counters};
 use super::statistics::{Counters, Unsupported, query};
-use super::waits::{Class, Waits};
+use super::waits::Waits;
 use crate::error::DatabaseError;
 use crate::session::Session;
 use crate::statement::Statement;
+use measure::result::WaitClass;
 
 static ACTIVITY: Statement = Statement {
     name: "watch_mariadb_activity",
@@ -79,9 +80,9 @@ fn note(by_state: &[(String, u64)], row_waits: u64, reads: u64, waits: &mut Wait
     let mut busy = 0;
     for (state, sessions) in by_state {
         let known = if state.starts_with("commit") {
-            Some((Class::Storage, "commit"))
+            Some((WaitClass::Storage, "commit"))
         } else if state.contains("waiting for") && state.contains("lock") {
-            Some((Class::Locks, state.as_str()))
+            Some((WaitClass::Locks, state.as_str()))
         } else {
             None
         };
@@ -93,9 +94,9 @@ fn note(by_state: &[(String, u64)], row_waits: u64, reads: u64, waits: &mut Wait
     let on_rows = row_waits.min(busy);
     let on_reads = reads.min(busy - on_rows);
     for (class, name, sessions) in [
-        (Class::Locks, "row lock", on_rows),
-        (Class::Storage, "data read", on_reads),
-        (Class::Cpu, "running", busy - on_rows - on_reads),
+        (WaitClass::Locks, "row lock", on_rows),
+        (WaitClass::Storage, "data read", on_reads),
+        (WaitClass::Cpu, "running", busy - on_rows - on_reads),
     ] {
         if sessions > 0 {
             waits.found(class, name.to_owned(), sessions);
@@ -126,6 +127,6 @@ mod tests {
         let mut waits = Waits::default();
         note(&states, 3, 100, &mut waits);
         assert_eq!(waits.average_busy(), 12.0);
-        assert_eq!(waits.share(Class::Cpu), Some(0.0));
+        assert_eq!(waits.share(WaitClass::Cpu), Some(0.0));
     }
 }

@@ -5,7 +5,7 @@
 
 use super::counters::{average_ms, difference};
 use super::file_io::{FileCounters, POSTGRESQL_FILES, file_counters, file_differences};
-use super::waits::{Class, Waits};
+use super::waits::{Waits, class_of_postgresql};
 use crate::error::DatabaseError;
 use crate::row::Rows;
 use crate::session::{AfterBatch, Call, Isolation, Session};
@@ -157,7 +157,7 @@ pub fn sample(
     waits.begin_sample();
     for number in 0..rows.count() {
         let (kind, event) = (rows.text(number, 0), rows.text(number, 1));
-        let class = Class::of_postgresql(kind, event);
+        let class = class_of_postgresql(kind, event);
         let name = match (kind, event) {
             (Some(kind), Some(event)) => format!("{kind}: {event}"),
             _ => "running".to_owned(),

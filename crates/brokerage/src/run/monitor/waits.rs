@@ -1,43 +1,18 @@
 //! Wait events of busy sessions.
 
-use measure::result::WaitShare;
+use measure::result::{WaitClass, WaitShare};
 use std::collections::BTreeMap;
-use strum::IntoStaticStr;
 
-/// Class of a wait event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
-#[strum(serialize_all = "kebab-case")]
-pub enum Class {
-    /// Reads and writes of data or log.
-    Storage,
-    /// Locks of other transactions, and latches.
-    Locks,
-    /// No wait: the session runs, or is runnable.
-    Cpu,
-    /// Waiting for the client program.
-    Client,
-    /// Any other wait event.
-    Other,
-}
-
-impl Class {
-    /// Its name in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
-    /// Class of a wait event of `pg_stat_activity`; running without one.
-    #[must_use]
-    pub fn of_postgresql(kind: Option<&str>, event: Option<&str>) -> Self {
-        match (kind, event) {
-            (None, _) => Self::Cpu,
-            // Waiting for the WAL write lock is waiting for another session that flushes the WAL.
-            (Some("IO"), _) | (Some("LWLock"), Some("WALWrite" | "WALWriteLock")) => Self::Storage,
-            (Some("Lock" | "LWLock" | "BufferPin"), _) => Self::Locks,
-            (Some("Client"), _) => Self::Client,
-            (Some(_), _) => Self::Other,
-        }
+/// Class of a wait event of `pg_stat_activity`; running without one.
+#[must_use]
+pub fn class_of_postgresql(kind: Option<&str>, event: Option<&str>) -> WaitClass {
+    match (kind, event) {
+        (None, _) => WaitClass::Cpu,
+        // Waiting for the WAL write lock is waiting for another session that flushes the WAL.
+        (Some("IO"), _) | (Some("LWLock"), Some("WALWrite" | "WALWriteLock")) => WaitClass::Storage,
+        (Some("Lock" | "LWLock" | "BufferPin"), _) => WaitClass::Locks,
+        (Some("Client"), _) => WaitClass::Client,
+        (Some(_), _) => WaitClass::Other,
     }
 }
 
@@ -45,7 +20,7 @@ impl Class {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Waits {
     samples: u64,
-    found: BTreeMap<(Class, String), u64>,
+    found: BTreeMap<(WaitClass, String), u64>,
 }
 
 impl Waits {
@@ -55,7 +30,7 @@ impl Waits {
     }
 
     /// Counts busy sessions with this wait event.
-    pub fn found(&mut self, class: Class, name: String, sessions: u64) {
+    pub fn found(&mut self, class: WaitClass, name: String, sessions: u64) {
         *self.found.entry((class, name)).or_default() += sessions;
     }
 
@@ -67,7 +42,7 @@ impl Waits {
 
     /// Share of a class of all busy sessions, from 0 to 1; `None` without any.
     #[must_use]
-    pub fn share(&self, class: Class) -> Option<f64> {
+    pub fn share(&self, class: WaitClass) -> Option<f64> {
         let all = self.of_all();
         let of_class = self.found.iter().filter(|((of, _), _)| *of == class);
         let of_class: u64 = of_class.map(|(_, count)| count).sum();
@@ -82,9 +57,9 @@ impl Waits {
     #[must_use]
     pub fn shares(&self) -> Vec<WaitShare> {
         let all = self.of_all().max(1) as f64;
-        let share = |((class, name), count): (&(Class, String), &u64)| WaitShare {
+        let share = |((class, name), count): (&(WaitClass, String), &u64)| WaitShare {
             name: name.clone(),
-            class: class.name().to_owned(),
+            class: *class,
             share_percent: 100.0 * *count as f64 / all,
             average_sessions: *count as f64 / self.samples.max(1) as f64,
         };
@@ -103,26 +78,26 @@ mod tests {
         let mut waits = Waits::default();
         for _ in 0..10 {
             waits.begin_sample();
-            waits.found(Class::Storage, "IO: DataFileRead".to_owned(), 6);
-            waits.found(Class::Cpu, "running".to_owned(), 2);
+            waits.found(WaitClass::Storage, "IO: DataFileRead".to_owned(), 6);
+            waits.found(WaitClass::Cpu, "running".to_owned(), 2);
         }
         let shares = waits.shares();
         assert_eq!(shares[0].name, "IO: DataFileRead");
         assert_eq!(shares[0].average_sessions, 6.0);
         let all: f64 = shares.iter().map(|share| share.share_percent).sum();
         assert!((all - 100.0).abs() < 1e-9);
-        assert_eq!(waits.share(Class::Storage), Some(0.75));
+        assert_eq!(waits.share(WaitClass::Storage), Some(0.75));
         assert_eq!(waits.average_busy(), 8.0);
-        assert_eq!(Waits::default().share(Class::Locks), None);
+        assert_eq!(Waits::default().share(WaitClass::Locks), None);
     }
 
     #[test]
     fn waiting_for_somebody_who_writes_the_log_is_waiting_for_storage() {
-        let class = |kind, event| Class::of_postgresql(Some(kind), Some(event));
-        assert_eq!(class("LWLock", "WALWrite"), Class::Storage);
-        assert_eq!(class("LWLock", "BufferMapping"), Class::Locks);
-        assert_eq!(class("IO", "WALSync"), Class::Storage);
-        assert_eq!(class("Lock", "transactionid"), Class::Locks);
-        assert_eq!(Class::of_postgresql(None, None), Class::Cpu);
+        let class = |kind, event| class_of_postgresql(Some(kind), Some(event));
+        assert_eq!(class("LWLock", "WALWrite"), WaitClass::Storage);
+        assert_eq!(class("LWLock", "BufferMapping"), WaitClass::Locks);
+        assert_eq!(class("IO", "WALSync"), WaitClass::Storage);
+        assert_eq!(class("Lock", "transactionid"), WaitClass::Locks);
+        assert_eq!(class_of_postgresql(None, None), WaitClass::Cpu);
     }
 }

@@ -50,7 +50,7 @@ fn half_of_the_cpus_is_most_of_them() {
 
 #[test]
 fn as_many_waits_for_storage_as_for_locks_explain_nothing() {
-    let equal = with(|one| server(one, &[("locks", 35.0), ("storage", 35.0)]));
+    let equal = with(|one| server(one, &[(WaitClass::Locks, 35.0), (WaitClass::Storage, 35.0)]));
     assert_eq!(equal, unexplained());
 }
 

@@ -284,6 +284,6 @@ fn what_lies_exactly_at_a_bound_holds() {
         }
     });
     assert_eq!(half, open(CauseId::ServerBusy));
-    let locks = with(|one| server(one, &[("locks", 30.0), ("storage", 10.0)]));
+    let locks = with(|one| server(one, &[(WaitClass::Locks, 30.0), (WaitClass::Storage, 10.0)]));
     assert_eq!(locks, open(CauseId::LockWaits));
 }

@@ -17,7 +17,7 @@ pub(super) fn slow_transactions() -> Check {
 /// What became of a run that missed its mix and its response times, with sessions of the server that waited for
 /// these; none are known of a database without wait events.
 fn missed_both(
-    waits: Option<&[(&str, f64)]>,
+    waits: Option<&[(WaitClass, f64)]>,
     change: fn(&mut RunResult),
 ) -> (Verdict, Vec<CauseId>) {
     let mut result = slow();
@@ -37,7 +37,12 @@ fn slow_transactions_beside_a_wrong_mix_fail_a_run_only_where_they_waited_for_st
     let idle = |result: &mut RunResult| result.host.devices[0].busy_fraction = 0.29;
     let open = |causes: &[CauseId]| (Verdict::Inconclusive, causes.to_vec());
     let fail = (Verdict::Fail, vec![]);
-    let waits = |storage| [("storage", storage), ("cpu", 100.0 - storage)];
+    let waits = |storage| {
+        [
+            (WaitClass::Storage, storage),
+            (WaitClass::Cpu, 100.0 - storage),
+        ]
+    };
     // A busy host, and then one that is busy to a part.
     assert_eq!(
         missed_both(Some(&waits(29.0)), busy),
@@ -69,7 +74,7 @@ fn a_wrong_mix_says_nothing_of_the_storage_whatever_the_device_did() {
     let mut result = slow();
     result.checks = vec![share("buy", 1.7), share("sell", 2.0), share("look", 0.5)];
     result.host.devices[0].busy_fraction = 1.0;
-    server(&mut result, &[("storage", 100.0)]);
+    server(&mut result, &[(WaitClass::Storage, 100.0)]);
     attribute(&mut result);
     assert_eq!(result.verdict, Verdict::Inconclusive);
     let texts: Vec<&str> = result.causes.iter().map(|one| one.text.as_str()).collect();
