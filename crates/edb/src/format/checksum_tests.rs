@@ -117,3 +117,20 @@ fn inverted_bytes_cancel_out_by_eights() {
         assert_ne!(with_inverted(&mut [3, 1004].into_iter()), checksum);
     }
 }
+
+/// A wrong bit has a number below that of the bits of its block, whatever a damaged checksum says.
+#[test]
+fn no_bit_behind_the_end_of_the_block_is_named() {
+    for size in [2048_usize, 4096, 8192] {
+        let bits = 8 * size as u64;
+        for low in 0..=0xFFFF_u64 {
+            let high = low ^ (bits - 1) & 0xFFFF;
+            let changed = high << 48 | low << 32 | 1 << (low % 32);
+            let expected = match low < bits {
+                true => Difference::DataBit(low as usize),
+                false => Difference::Many,
+            };
+            assert_eq!(difference(changed, 0, size), expected, "{low} of {size}");
+        }
+    }
+}
