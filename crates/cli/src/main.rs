@@ -2,11 +2,9 @@
 
 mod answer;
 mod commands;
-mod diagnostics;
 mod error;
 mod exit;
 mod interrupt;
-mod new_file;
 mod options;
 mod password;
 mod print;
@@ -27,7 +25,7 @@ fn main() -> ExitCode {
     let status = match done {
         Ok(status) => status,
         Err(error) => {
-            diagnostics::print(&error);
+            print::error(&error);
             ExitStatus::from(&error)
         }
     };

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::error::CommandError;
-use brokerage::database::Target;
+use brokerage::database::without_password;
 
 const OPTION: &str = "--database";
 
@@ -18,7 +18,7 @@ const OPTION: &str = "--database";
 /// The program could not be started again.
 pub fn hide() -> Result<(), CommandError> {
     let arguments: Vec<OsString> = env::args_os().collect();
-    let Some((arguments, variable, password)) = without_password(&arguments) else {
+    let Some((arguments, variable, password)) = without_password(&arguments, OPTION) else {
         return Ok(());
     };
     let program = env::current_exe().map_err(|error| unstartable(&error))?;
@@ -38,57 +38,4 @@ fn unstartable(error: &std::io::Error) -> CommandError {
         "Leave it out of --database and give it in the environment: PGPASSWORD for PostgreSQL, \
          MYSQL_PWD for MariaDB.",
     )
-}
-
-/// The arguments without a password, with the variable and the value that hand it on.
-fn without_password(arguments: &[OsString]) -> Option<(Vec<OsString>, &'static str, String)> {
-    for (number, argument) in arguments.iter().enumerate() {
-        let argument = argument.to_str()?;
-        let (prefix, text) = match argument.strip_prefix(OPTION) {
-            Some("") => ("", arguments.get(number + 1)?.to_str()?),
-            Some(rest) => (OPTION, rest.strip_prefix('=')?),
-            None => continue,
-        };
-        let (clean, variable, password) = Target::take_password(text)?;
-        let mut arguments = arguments.to_vec();
-        if prefix.is_empty() {
-            arguments[number + 1] = clean.into();
-        } else {
-            arguments[number] = format!("{OPTION}={clean}").into();
-        }
-        return Some((arguments, variable, password.reveal().to_owned()));
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn taken(arguments: &[&str]) -> Option<(Vec<String>, &'static str, String)> {
-        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        let (clean, variable, password) = without_password(&arguments)?;
-        let clean = clean.into_iter().map(|one| one.into_string().unwrap());
-        Some((clean.collect(), variable, password))
-    }
-
-    #[test]
-    fn a_password_moves_to_the_environment() {
-        let url = "postgres://me:secret@db/trades";
-        let (clean, variable, password) = taken(&["proofload", "run", OPTION, url]).unwrap();
-        assert_eq!(clean[3], "postgres://me@db/trades");
-        assert_eq!((variable, password.as_str()), ("PGPASSWORD", "secret"));
-        let joined = format!("{OPTION}=mariadb://me:other@db/trades");
-        let (clean, variable, password) = taken(&["proofload", &joined]).unwrap();
-        assert_eq!(clean[1], "--database=mariadb://me@db/trades");
-        assert_eq!((variable, password.as_str()), ("MYSQL_PWD", "other"));
-    }
-
-    #[test]
-    fn without_a_password_nothing_happens() {
-        assert_eq!(taken(&["proofload", OPTION, "sqlite"]), None);
-        assert_eq!(taken(&["proofload", OPTION, "postgres://me@db"]), None);
-        assert_eq!(taken(&["proofload", OPTION]), None);
-        assert_eq!(taken(&["proofload", "run"]), None);
-    }
 }

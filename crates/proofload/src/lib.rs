@@ -35,6 +35,7 @@ pub mod documents;
 #[cfg(feature = "host")]
 pub mod init;
 pub mod jetstress;
+pub mod new_file;
 pub mod options;
 pub mod predict;
 #[cfg(feature = "host")]

@@ -11,6 +11,7 @@
 //!   [`measure::display::Contribution`].
 //! - [`table`] gives the tables that terminal and page share.
 //! - [`terminal()`] and [`terminal_comparison`] draw them for a terminal.
+//! - [`terminal_faults`] shows what is wrong with settings, line by line.
 //! - [`chart`] draws inline SVG; [`page`] joins charts, tables and text into [`html`] and
 //!   [`html_comparison`]; [`comparison`] finds what differs between runs.
 //! - [`Document`] is any other page in the same layout: [`html_document`], [`terminal_document`].
@@ -69,5 +70,7 @@ pub use run::{
 };
 pub use study::{study_page, study_tables};
 pub use summary::csv_summary;
-pub use terminal::{Style, terminal, terminal_comparison, terminal_document, terminal_grid};
+pub use terminal::{
+    Style, terminal, terminal_comparison, terminal_document, terminal_faults, terminal_grid,
+};
 pub use verification::{verification_findings, verification_json, verification_text, verify_run};

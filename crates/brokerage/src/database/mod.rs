@@ -17,6 +17,7 @@
 //! - [`mariadb`]: a connection to MariaDB or MySQL.
 //! - [`sqlite`]: a database file.
 
+mod arguments;
 mod call;
 pub mod ddl;
 mod digest;
@@ -41,6 +42,7 @@ mod text_rows;
 pub mod tls;
 mod url;
 
+pub use arguments::without_password;
 pub use endpoint::Endpoint;
 pub use interface::Step;
 pub use interface::{Database, Loader, Server, missing_tables_and_indexes};

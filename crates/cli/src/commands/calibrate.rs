@@ -6,20 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use monitor::progress::bar_left;
+use monitor::progress::CalibrationBar;
 use proofload::StopRequest;
-use proofload::calibration::{
-    CalibrationRequest, Doing, Prepared, PreparedTests, Tested, saved_tests,
-};
+use proofload::calibration::{CalibrationRequest, Prepared, PreparedTests, Tested, saved_tests};
 use report::{Style, calibration_document, terminal_document};
 
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::new_file::{check_directory_of, check_new, write_new};
 use crate::options::CalibrateOptions;
 use crate::print::{notify, print};
+use proofload::new_file::{check_directory_of, check_new, write_new};
 
 /// How often a request to stop is looked at during the search.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
@@ -82,37 +79,9 @@ fn test(
     prepared: PreparedTests,
     stop: &StopRequest,
 ) -> Result<Option<Tested>, CommandError> {
-    let line = bar(options.quiet, 0);
-    let tested = prepared.run(
-        &mut |doing| match doing {
-            Doing::LayingOut {
-                done_bytes,
-                of_bytes,
-            } => {
-                line.set_message("laying out random bytes");
-                line.set_length(of_bytes);
-                line.set_position(done_bytes);
-            }
-            Doing::Testing {
-                name,
-                number,
-                of,
-                elapsed,
-                span,
-            } => {
-                if line.length() != Some(span.as_millis() as u64) {
-                    // The time left is that of the tests, and not by the rate of the lay-out.
-                    line.reset();
-                    line.set_length(span.as_millis() as u64);
-                }
-                line.set_message(format!("test {number} of {of}, {name}"));
-                line.set_position(elapsed.as_millis() as u64);
-            }
-            Doing::Notice(text) => line.suspend(|| notify(text)),
-        },
-        stop,
-    );
-    line.finish_and_clear();
+    let line = CalibrationBar::new(options.quiet);
+    let tested = prepared.run(&mut |doing| line.testing(&doing), stop);
+    line.clear();
     Ok(tested?)
 }
 
@@ -126,19 +95,15 @@ fn fit(
     if !options.quiet {
         notify(prepared.describe().trim_end());
     }
-    let line = bar(options.quiet, 0);
-    line.set_message("looking for parameters");
+    let line = CalibrationBar::new(options.quiet);
     let is_found = Arc::new(Mutex::new(false));
     if let Some(stop) = stop {
         let (stop, line, is_found) = (stop.clone(), line.clone(), Arc::clone(&is_found));
         thread::spawn(move || end_when_stopped(&stop, &line, &is_found));
     }
-    let calibrated = prepared.run(&mut |progress| {
-        line.set_length(progress.steps as u64);
-        line.set_position(progress.done as u64);
-    })?;
+    let calibrated = prepared.run(&mut |progress| line.searching(progress.done, progress.steps))?;
     *locked(&is_found) = true;
-    line.finish_and_clear();
+    line.clear();
     write_new(&options.out, "--out", &calibrated.toml)?;
     let document = calibration_document(&calibrated);
     let tables = terminal_document(&document, &Style::of_standard_output());
@@ -147,7 +112,7 @@ fn fit(
 
 /// Ends the program when it is asked to stop, until the parameters are found. A step of the search takes
 /// seconds, and who presses Ctrl-C does not wait for it.
-fn end_when_stopped(stop: &StopRequest, line: &ProgressBar, is_found: &Mutex<bool>) {
+fn end_when_stopped(stop: &StopRequest, line: &CalibrationBar, is_found: &Mutex<bool>) {
     loop {
         // Held while the program ends, so that it does not end in the middle of writing the array.
         let found = locked(is_found);
@@ -155,7 +120,7 @@ fn end_when_stopped(stop: &StopRequest, line: &ProgressBar, is_found: &Mutex<boo
             return;
         }
         if stop.is_stopped() {
-            line.finish_and_clear();
+            line.clear();
             notify("Stopped before the search was done: no model was written.");
             process::exit(i32::from(ExitStatus::Interrupted.code()));
         }
@@ -166,14 +131,4 @@ fn end_when_stopped(stop: &StopRequest, line: &ProgressBar, is_found: &Mutex<boo
 
 fn locked(is_found: &Mutex<bool>) -> MutexGuard<'_, bool> {
     is_found.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn bar(quiet: bool, length: u64) -> ProgressBar {
-    if quiet {
-        return ProgressBar::hidden();
-    }
-    let template = "{spinner} {msg} [{bar:20}] {percent} %, {time_left} left";
-    let style = ProgressStyle::with_template(template);
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(length).with_style(style.with_key("time_left", bar_left))
 }

@@ -3,8 +3,8 @@
 use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressStyle};
-use monitor::progress::bar_left;
+use indicatif::ProgressBar;
+use monitor::progress::bar;
 use proofload::database_file::{DatabaseFile, DatabaseFileError, DumpRequest, recover};
 
 use crate::answer::print_answer;
@@ -72,12 +72,7 @@ fn progress_line(path: &Path) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let template = "{spinner} checking {prefix} [{bar:20}] {percent} %, {time_left} left";
-    let style = ProgressStyle::with_template(template);
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    let style = style.with_key("time_left", bar_left);
-    ProgressBar::new(0)
-        .with_style(style)
+    bar("{spinner} checking {prefix} [{bar:20}] {percent} %, {time_left} left")
         .with_prefix(path.display().to_string())
 }
 

@@ -8,9 +8,9 @@ use proofload::jetstress::{self, LARGEST_FILE_BYTES};
 
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
-use crate::new_file::write_new;
 use crate::options::ImportOptions;
 use crate::print::{notify, print};
+use proofload::new_file::write_new;
 
 /// What a profile on standard output is called in the command that runs it.
 const PROFILE: &str = "profile.toml";

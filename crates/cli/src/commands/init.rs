@@ -6,11 +6,10 @@ use std::io::{self, BufRead, Write};
 use proofload::Error;
 use proofload::init::{Dialogue, Finished};
 
-use crate::diagnostics;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
-use crate::new_file::write_new;
-use crate::print::{notify, print};
+use crate::print::{self, notify, print};
+use proofload::new_file::write_new;
 
 /// Asks, writes the profile after the last answer, and prints the command that runs it.
 pub fn init() -> Result<ExitStatus, CommandError> {
@@ -25,7 +24,7 @@ pub fn init() -> Result<ExitStatus, CommandError> {
             Ok(remarks) => remarks
                 .iter()
                 .for_each(|remark| notify(&format!("  {remark}"))),
-            Err(error) => diagnostics::print(&CommandError::from(error)),
+            Err(error) => print::error(&CommandError::from(error)),
         }
     }
     let Some(finished) = dialogue.finish()? else {
@@ -71,7 +70,7 @@ fn ended() -> CommandError {
 
 fn write(finished: &Finished) -> Result<(), CommandError> {
     if !finished.overwrite {
-        return write_new(&finished.path, "--out", &finished.profile);
+        return Ok(write_new(&finished.path, "--out", &finished.profile)?);
     }
     fs::write(&finished.path, &finished.profile).map_err(|error| {
         CommandError::environment(

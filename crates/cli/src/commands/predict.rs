@@ -12,9 +12,9 @@ use super::watched::watched;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
-use crate::new_file::{check_new, open_new, refused};
 use crate::options::{OutputOptions, PredictOptions};
 use crate::print::{notify, print};
+use proofload::new_file::{check_new, open_new, refused};
 
 /// What stands for standard output among file names.
 const OUTPUT: &str = "-";
@@ -117,6 +117,6 @@ fn open_responses(path: &Path) -> Result<Box<dyn Write>, CommandError> {
 fn unwritable(path: &Path, error: &io::Error) -> CommandError {
     match path == Path::new(OUTPUT) {
         true => CommandError::output(error),
-        false => refused(path, "--responses", error),
+        false => refused(path, "--responses", error).into(),
     }
 }

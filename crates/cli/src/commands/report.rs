@@ -9,9 +9,9 @@ use report::{NoJetstressReport, Run, Style};
 use super::outcome::{NAME_A_RUN, not_a_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
-use crate::new_file::{is_file, refused};
 use crate::options::ReportOptions;
 use crate::print::{notify, print};
+use proofload::new_file::{is_file, refused};
 
 /// Name of the file that compares runs when no other is given.
 const COMPARISON_FILE: &str = "comparison.html";
@@ -179,7 +179,7 @@ fn write(path: &Path, option: &str, text: &str) -> Result<(), CommandError> {
     if is_output(&(option, path)) {
         return print(text).map(drop);
     }
-    fs::write(path, text).map_err(|error| refused(path, option, &error))
+    Ok(fs::write(path, text).map_err(|error| refused(path, option, &error))?)
 }
 
 fn load(path: &Path) -> Result<Run, CommandError> {

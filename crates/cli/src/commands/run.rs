@@ -8,12 +8,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::outcome::{report_outcome, whole_run};
 use super::report::jetstress_report;
 use super::watched::watched;
-use crate::diagnostics;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::options::{OutputOptions, RunOptions};
-use crate::print::{notify, print};
+use crate::print::{self, notify, print};
 use crate::ranks;
 
 /// Runs a workload on real storage and prints the verdict.
@@ -75,7 +74,7 @@ fn jetstress_report_of(outcome: &Outcome, quiet: bool) {
     };
     let written = whole_run(directory).map(|run| jetstress_report(&run, directory, quiet));
     if let Some(Err(error)) = written {
-        diagnostics::print(&error);
+        print::error(&error);
     }
 }
 

@@ -1,11 +1,13 @@
 //! What people see while a run is under way: a live line in a terminal, else a line per sample.
 
+mod calibration;
 pub mod keys;
 mod quiet;
 mod status;
 mod terminal;
 
-pub use terminal::bar_left;
+pub use calibration::CalibrationBar;
+pub use terminal::bar;
 
 use std::io::IsTerminal;
 use std::time::Duration;

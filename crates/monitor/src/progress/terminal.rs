@@ -56,8 +56,14 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
+/// A bar of no length yet, in the form of this template, which can name the `time_left`.
+#[must_use]
+pub fn bar(template: &str) -> ProgressBar {
+    ProgressBar::new(0).with_style(style(template).with_key("time_left", bar_left))
+}
+
 /// The time left of a bar, for a template that names it.
-pub fn bar_left(state: &ProgressState, out: &mut dyn Write) {
+fn bar_left(state: &ProgressState, out: &mut dyn Write) {
     let _ = out.write_str(&figures::left(state.eta()));
 }
 

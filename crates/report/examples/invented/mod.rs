@@ -106,7 +106,6 @@ impl Story {
                 ..Contribution::default()
             },
             result,
-            ..Run::default()
         }
     }
 

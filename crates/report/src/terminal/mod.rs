@@ -3,10 +3,12 @@
 //! The text is the same with and without colour: no meaning depends on colour. `NO_COLOR`
 //! and anything that is not a terminal get plain text.
 
+mod diagnostics;
 mod draw;
 mod fit;
 mod style;
 
+pub use diagnostics::terminal_faults;
 pub use style::Style;
 
 use measure::display::{Medium, Section, Tile};

@@ -4,11 +4,14 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::error::CommandError;
+use execution::Error;
 
 /// Writes the file that `option` names and that is not there. Where it cannot be written whole nothing is left of
 /// it.
-pub fn write_new(path: &Path, option: &str, text: &str) -> Result<(), CommandError> {
+///
+/// # Errors
+/// The file is there already, or cannot be written.
+pub fn write_new(path: &Path, option: &str, text: &str) -> Result<(), Error> {
     let mut file = File::create_new(path).map_err(|error| refused(path, option, &error))?;
     let written = file
         .write_all(text.as_bytes())
@@ -20,7 +23,10 @@ pub fn write_new(path: &Path, option: &str, text: &str) -> Result<(), CommandErr
 }
 
 /// Opens the file that `option` names for writing: one that is not there, or what is no file, such as a pipe.
-pub fn open_new(path: &Path, option: &str) -> Result<File, CommandError> {
+///
+/// # Errors
+/// The file is there already, or cannot be opened.
+pub fn open_new(path: &Path, option: &str) -> Result<File, Error> {
     let opened = match File::create_new(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !is_file(path) => {
             File::options().write(true).open(path)
@@ -31,7 +37,10 @@ pub fn open_new(path: &Path, option: &str) -> Result<File, CommandError> {
 }
 
 /// Refuses a file that [`open_new`] would not open because it is there.
-pub fn check_new(path: &Path, option: &str) -> Result<(), CommandError> {
+///
+/// # Errors
+/// The file is there already.
+pub fn check_new(path: &Path, option: &str) -> Result<(), Error> {
     match is_file(path) {
         true => Err(refused(path, option, &io::ErrorKind::AlreadyExists.into())),
         false => Ok(()),
@@ -39,12 +48,15 @@ pub fn check_new(path: &Path, option: &str) -> Result<(), CommandError> {
 }
 
 /// Refuses a new file in a directory that is not there, for what takes long before it is written.
-pub fn check_directory_of(path: &Path, option: &str) -> Result<(), CommandError> {
+///
+/// # Errors
+/// There is no such directory.
+pub fn check_directory_of(path: &Path, option: &str) -> Result<(), Error> {
     let directory = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     match directory {
-        Some(directory) if !directory.is_dir() => Err(CommandError::usage(
+        Some(directory) if !directory.is_dir() => Err(Error::usage(
             format!("There is no directory {}.", directory.display()),
             format!("Make it, or name another file with {option}."),
         )),
@@ -53,14 +65,16 @@ pub fn check_directory_of(path: &Path, option: &str) -> Result<(), CommandError>
 }
 
 /// Whether there is a file at `path` whose contents would be lost.
+#[must_use]
 pub fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_file())
 }
 
 /// Why the file that `option` names is not written.
-pub fn refused(path: &Path, option: &str, error: &io::Error) -> CommandError {
+#[must_use]
+pub fn refused(path: &Path, option: &str, error: &io::Error) -> Error {
     if error.kind() == io::ErrorKind::AlreadyExists {
-        return CommandError::usage(
+        return Error::usage(
             format!(
                 "{} is there already, and is not overwritten.",
                 path.display()
@@ -68,7 +82,7 @@ pub fn refused(path: &Path, option: &str, error: &io::Error) -> CommandError {
             format!("Name another file with {option}, or remove it."),
         );
     }
-    CommandError::environment(
+    Error::environment(
         format!("{} cannot be written: {error}.", path.display()),
         format!("Name another file with {option}."),
     )

@@ -1,42 +1,12 @@
-//! Errors as they are printed on standard error.
+//! Faults of settings with their lines.
 
 use config::ConfigError;
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, Report};
-use proofload::Error;
 
-use crate::error::CommandError;
-use crate::print::notify;
-
-/// Prints why a command ended; nobody is left to read that the reader has gone.
-pub fn print(error: &CommandError) {
-    if let CommandError::Refused(error) = error {
-        print_error(error);
-    }
-}
-
-/// Prints an error with its remedy; faults of a file with their lines.
-fn print_error(error: &Error) {
-    match error {
-        Error::Responses(_) => notify(&format!("proofload: {error}")),
-        Error::Point { name, error } => {
-            notify(&format!(
-                "proofload: the point {name} cannot be predicted; nothing was computed."
-            ));
-            print_error(error);
-        }
-        Error::Config(error) => print_at_lines(located(error)),
-        Error::Refused(refusal) => {
-            notify(&format!("proofload: {refusal}"));
-            if !refusal.help.is_empty() {
-                notify(&refusal.help);
-            }
-        }
-    }
-}
-
-/// Prints faults, each with its line. Names stay whole at the ends of lines, so that they can be
-/// copied.
-fn print_at_lines(faults: Vec<Fault>) {
+/// The faults of settings as text for a terminal, each with its line. Names stay whole at the ends of lines, so
+/// that they can be copied.
+#[must_use]
+pub fn terminal_faults(error: &ConfigError) -> Vec<String> {
     let at_blanks = miette::set_hook(Box::new(|_| {
         let options = MietteHandlerOpts::new()
             .word_separator(textwrap::WordSeparator::AsciiSpace)
@@ -45,9 +15,10 @@ fn print_at_lines(faults: Vec<Fault>) {
     }));
     // Whoever set one before has done the same.
     drop(at_blanks);
-    for fault in faults {
-        notify(&format!("{:?}", Report::new(fault)));
-    }
+    let faults = located(error).into_iter();
+    faults
+        .map(|fault| format!("{:?}", Report::new(fault)))
+        .collect()
 }
 
 /// Something wrong with settings, in the form that shows its line.
