@@ -349,7 +349,7 @@ impl<'a> LoggedOperations<'a> {
         let before = self.from.u64()?;
         let operation = PageOperation::decode(&mut self.from)?;
         let after = self.next_dbtime;
-        self.next_dbtime += 1;
+        self.next_dbtime = after.checked_add(1)?;
         Some(LoggedOperation {
             page,
             before,
