@@ -162,3 +162,38 @@ fn what_was_changed_or_never_tested_is_refused() {
         .exits(2)
         .says("no storage was tested");
 }
+
+#[test]
+fn a_report_that_is_not_of_these_results_is_no_certificate() {
+    let scratch = Scratch::new();
+    scratch.directory("target");
+    run(&scratch, "out", &format!("{WIDE} --rate 200"), 0);
+    let path = scratch.path("out/report.html");
+    let page = fs::read_to_string(&path).unwrap();
+    fs::write(&path, page.replacen("PASS", "PASSED", 1)).unwrap();
+    scratch.proofload("verify out").exits(5);
+    scratch
+        .proofload("certificate out --out signed")
+        .exits(0)
+        .prints("Storage test report");
+    let html = fs::read_to_string(scratch.path("signed/certificate.html")).unwrap();
+    assert!(html.contains("report.html is not the page"), "{html}");
+    scratch.proofload("report out --quiet").exits(0);
+    scratch
+        .proofload("certificate out --out signed")
+        .exits(2)
+        .says("has a certificate already");
+    scratch
+        .proofload("certificate out --out signed --overwrite")
+        .exits(0)
+        .prints("Certificate");
+    run(&scratch, "other", &format!("{WIDE} --rate 200"), 0);
+    scratch
+        .proofload("certificate out --out other --overwrite")
+        .exits(2)
+        .says("other is the directory of another run");
+    assert!(!scratch.path("other/certificate.html").exists());
+    // The place of a run's own certificate.
+    scratch.proofload("certificate other").exits(0);
+    scratch.proofload("certificate other").exits(0);
+}

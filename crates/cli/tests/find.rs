@@ -37,13 +37,18 @@ fn the_highest_rate_is_found_and_held() {
         ))
         .exits(0)
         .says("finds the highest rate that keeps every service level, then a curve of 2 steps")
-        .prints("maximum found")
         .prints("Search for the load")
         .prints("Response time against load");
     assert!(!ended.stdout.contains("not reached"), "{}", ended.stdout);
     let result = result(&here);
     let tuning = &result["tuning"];
     assert_eq!(tuning["finds_maximum"], true);
+    // Storage may be too fast for the search to meet a limit in its time.
+    let found = match tuning["ended"] == "service-level" {
+        true => "maximum found",
+        false => "at least",
+    };
+    assert!(ended.stdout.contains(found), "{}", ended.stdout);
     let held = result["throughput"]["rate_iops"].as_f64().expect("a rate");
     let kept = steps(&result, "steps")
         .iter()

@@ -1,13 +1,15 @@
 //! Where the results of a run, a prediction or a replay go.
 
 use jiff::Timestamp;
+use measure::host;
 use measure::recompute::InterruptedRun;
 use measure::result::RunResult;
 use measure::run_directory::{RunDirectory, RunDirectoryError, check_vacant, load_result};
 use measure::units;
-use workload::Profile;
+use workload::{Profile, StorageNeeds};
 
 use crate::error::Error;
+use crate::options::RunOptions;
 use crate::output::Output;
 
 /// Makes the run directory with all its files, so that what can fail fails before the run.
@@ -130,6 +132,38 @@ pub fn sample_warning(profile: &dyn Profile) -> Option<String> {
             profile.run().duration,
         )
     })
+}
+
+/// A cache that the data of a run fits, so that it would be measured and not the storage.
+#[must_use]
+pub fn cache_warning(profile: &dyn Profile, options: &RunOptions) -> Option<String> {
+    let demands = profile.volume_demands();
+    let data_bytes: u64 = demands.iter().map(|demand| demand.data_bytes).sum();
+    let is_here = options
+        .database
+        .as_deref()
+        .is_none_or(|name| name == "sqlite");
+    let memory_bytes = match profile.storage_needs() {
+        StorageNeeds::Server { .. } if is_here => Some(host::facts::<&str>(&[]).memory_bytes),
+        _ => None,
+    };
+    let caches = [
+        (profile.engine_cache_bytes(), "the engine's cache"),
+        (memory_bytes, "memory of this host"),
+        (options.array_cache_bytes, "the array's cache"),
+    ];
+    let mut caches = caches
+        .into_iter()
+        .filter_map(|(bytes, of)| Some((bytes?, of)));
+    let (cache_bytes, of) = caches
+        .find(|(cache_bytes, _)| data_bytes <= *cache_bytes)
+        .filter(|_| !options.allow_cached)?;
+    Some(format!(
+        "Warning: the data of {} fits the {} of {of}: where every service level is met, the run is \
+         inconclusive. Use more data (--target-size), or allow it with --allow-cached.\n",
+        units::size(data_bytes),
+        units::size(cache_bytes)
+    ))
 }
 
 #[cfg(test)]

@@ -277,7 +277,7 @@ impl Profile for MailProfile {
         let mailboxes = mail.mailboxes();
         let load = match self.run.held_rate {
             _ if self.tuning.find == FindLoad::MaxIops => {
-                "the highest rate that keeps every service level".to_owned()
+                "the highest rate found that keeps every service level".to_owned()
             }
             Some(rate_iops) => format!(
                 "a held rate of {} ({} IOPS each)",

@@ -9,7 +9,6 @@ use execution::storage_run::{foreign, witness_refusal};
 use execution::{Error, WitnessOptions};
 use measure::result::RunResult;
 use measure::run_directory::{CONFIG_FILE, LoadError, RESULT_FILE};
-use measure::units;
 use witness::RunId;
 
 use crate::registry::Registry;
@@ -61,7 +60,7 @@ fn load(directory: &Path) -> Result<(RunResult, String), Error> {
         Error::usage(message, help)
     };
     let result = measure::run_directory::load_result(directory);
-    let result = result.map_err(|error: LoadError| refuse(units::sentence(&error) + "."))?;
+    let result = result.map_err(|error: LoadError| refuse(format!("{error}.")))?;
     let path = directory.join(CONFIG_FILE);
     let config = std::fs::read_to_string(&path)
         .map_err(|error| refuse(format!("{} cannot be read: {error}.", path.display())))?;

@@ -29,6 +29,7 @@ use calibrate::search::SearchSettings;
 use calibrate::{Calibration, CalibrationError, Calibrator, Measured, Progress, fio, parameters};
 use config::{Source, Value};
 use execution::Error;
+use measure::display::number::percent;
 
 use crate::nearest::nearest;
 use crate::workers::cpus;
@@ -91,6 +92,27 @@ pub struct Calibrated {
     pub calibration: Calibration,
     /// The array as TOML, with the best parameter set.
     pub toml: String,
+}
+
+/// From this mean error of the fitted tests on the class is no description of what was measured.
+const UNLIKE_FRACTION: f64 = 0.5;
+
+impl Calibrated {
+    /// That the class does not describe what was measured, as sentences; `None` when it does.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let error = |quantity| self.calibration.mean_error(Part::Fitted, quantity);
+        let errors = [Quantity::Throughput, Quantity::MeanLatency].map(error);
+        let worst = errors.into_iter().flatten().fold(0.0, f64::max);
+        (worst >= UNLIKE_FRACTION).then(|| {
+            format!(
+                "Warning: {} does not describe this storage: even the fitted tests are off by {} % on average. \
+                 Predictions with this model mean little; take another class with --like ('proofload list disks').",
+                self.class,
+                percent(worst)
+            )
+        })
+    }
 }
 
 impl Prepared {

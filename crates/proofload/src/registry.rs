@@ -29,7 +29,8 @@ static PROFILE: Format = Format {
     required: Some((
         "kind",
         "the profile does not say what kind it is",
-        "begin the file with a kind, such as kind = \"mail\"; 'proofload list' has them all",
+        "begin the file with a kind, such as kind = \"mail\"; 'proofload list' has them all. Arrays, disks and \
+         studies are shown with --array, --disk and --study",
     )),
 };
 

@@ -23,6 +23,8 @@ use execution::storage_run::{RunRequest, StorageRun, base, foreign, schedule};
 pub struct Prepared {
     profile: Box<dyn Profile>,
     run: Box<dyn StorageRun>,
+    /// That a cache would be measured, if it would.
+    cache_warning: Option<String>,
 }
 
 impl Prepared {
@@ -35,6 +37,7 @@ impl Prepared {
         let scenario = &sized(scenario, options)?;
         let profile = workloads::resolve(scenario, purpose(scenario, options)?)?;
         refuse_events(scenario)?;
+        refuse_array_settings(scenario)?;
         if options.together.is_of_several() {
             refuse_search_of_several(&*profile)?;
         }
@@ -71,6 +74,7 @@ impl Prepared {
         };
         Ok(Self {
             run: workload.prepare_run(&request, options, &*profile)?,
+            cache_warning: results::cache_warning(&*profile, options),
             profile,
         })
     }
@@ -84,7 +88,7 @@ impl Prepared {
         Ok(format!(
             "{plan}{}{}",
             self.schedule()?,
-            self.sample_warning().unwrap_or_default()
+            self.warning().unwrap_or_default()
         ))
     }
 
@@ -99,11 +103,17 @@ impl Prepared {
 
     /// What this run cannot give, known before hours are spent on it.
     #[must_use]
-    pub fn sample_warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         let is_measured = self.run.work().is_ok_and(|work| work.is_measured());
-        is_measured
-            .then(|| results::sample_warning(&*self.profile))
-            .flatten()
+        if !is_measured {
+            return None;
+        }
+        let samples = results::sample_warning(&*self.profile);
+        let warnings: Vec<String> = samples
+            .into_iter()
+            .chain(self.cache_warning.clone())
+            .collect();
+        (!warnings.is_empty()).then(|| warnings.concat())
     }
 
     /// All settings in force, as the run directory keeps them.
@@ -199,6 +209,21 @@ fn refuse_search_of_several(profile: &dyn Profile) -> Result<(), Error> {
         "A search for the highest rate, or a curve, runs in one process, and here are several.",
         "Run it on one host, or give each the same --rate and compare the runs.",
     ))
+}
+
+/// A setting that changes nothing would not be missed.
+fn refuse_array_settings(scenario: &Scenario) -> Result<(), Error> {
+    let mut settings = scenario.settings.iter();
+    match settings.find(|setting| setting.key.is_of_array()) {
+        None => Ok(()),
+        Some(setting) => Err(Error::usage(
+            format!(
+                "{} is about a modelled array, and this is a run on real storage.",
+                setting.key
+            ),
+            "Leave it out, or predict the workload on a modelled array.",
+        )),
+    }
 }
 
 fn refuse_events(scenario: &Scenario) -> Result<(), Error> {

@@ -386,3 +386,44 @@ proptest! {
         prop_assert_eq!(again.map_err(|error| TestCaseError::fail(error.to_string()))?, profile);
     }
 }
+
+/// The table at the head of docs/profiles.md is written by hand.
+#[test]
+fn the_table_of_mail_profiles_says_what_they_are() {
+    let page = include_str!("../../../docs/profiles.md");
+    for bundled in WORKLOADS.bundled_profiles() {
+        let Some(profile) = load_bundled(bundled.name, bundled.toml) else {
+            continue; // It is none of a mail server.
+        };
+        let mix = &profile.mail.mix;
+        let read_percent = 100.0
+            - mix.insert_percent
+            - mix.delete_percent
+            - mix.replace_percent
+            - mix.scan_percent;
+        let begin = format!(
+            "| `{}` | {} KiB | {}, {}, {}, {} | {} % | {} |",
+            bundled.name,
+            profile.engine.page_size.bytes() >> 10,
+            mix.insert_percent,
+            mix.delete_percent,
+            mix.replace_percent,
+            read_percent,
+            mix.lazy_commit_percent,
+            profile.mail.iops_per_mailbox,
+        );
+        let row = page.lines().find(|line| line.starts_with(&begin));
+        let row = row.unwrap_or_else(|| panic!("{begin} ... is not in docs/profiles.md"));
+        let maintenance = &profile.maintenance;
+        let scan = match maintenance.enabled {
+            true => format!("every {} |", maintenance.pause),
+            false => "| none |".to_owned(),
+        };
+        assert!(row.ends_with(&scan), "{row} does not end with {scan}");
+    }
+}
+
+fn load_bundled(name: &str, toml: &str) -> Option<MailProfile> {
+    let profile = WORKLOADS.read(&[Source::file(name, toml)]).unwrap();
+    profile.downcast::<MailProfile>().cloned()
+}

@@ -106,6 +106,9 @@ fn fit(
     line.clear();
     write_new(&options.out, "--out", &calibrated.toml)?;
     let document = calibration_document(&calibrated);
+    if let Some(warning) = calibrated.warning() {
+        notify(&warning);
+    }
     let tables = terminal_document(&document, &Style::of_standard_output());
     print(&format!("{tables}\nArray: {}\n", options.out.display()))
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use measure::run_directory::RESULT_FILE;
+use proofload::new_file::check_new;
 use report::{Certificate, CertifiedRun, Details, NotCertified, replace_document};
 
 use super::outcome::not_a_run;
@@ -18,6 +20,9 @@ const PDF_FILE: &str = "certificate.pdf";
 /// Verifies the runs and writes their certificate.
 pub fn certificate(options: &CertificateOptions) -> Result<ExitStatus, CommandError> {
     let details = details(options)?;
+    if let Some(out) = &options.out {
+        check_out(out, options)?;
+    }
     let runs: Vec<CertifiedRun> = options
         .runs
         .iter()
@@ -42,6 +47,32 @@ pub fn certificate(options: &CertificateOptions) -> Result<ExitStatus, CommandEr
     }
     let (html, pdf) = (html_path.display(), pdf_path.display());
     print(&format!("{}: {html}\n{pdf}\n", certificate.title))
+}
+
+/// Refuses the directory of a run that is not among those of the certificate, and one that has a certificate
+/// already.
+fn check_out(out: &Path, options: &CertificateOptions) -> Result<(), CommandError> {
+    let place = |path: &Path| fs::canonicalize(path).ok();
+    let mut runs = options.runs.iter();
+    if out.join(RESULT_FILE).exists() && !runs.any(|run| place(run) == place(out)) {
+        return Err(CommandError::usage(
+            format!("{} is the directory of another run.", out.display()),
+            "Name another directory with --out.",
+        ));
+    }
+    if options.overwrite {
+        return Ok(());
+    }
+    let [html, pdf] = [HTML_FILE, PDF_FILE].map(|file| check_new(&out.join(file), "--out"));
+    html.and(pdf).map_err(|_| {
+        CommandError::usage(
+            format!(
+                "{} has a certificate already, which is not overwritten.",
+                out.display()
+            ),
+            "Name another directory with --out, or allow it with --overwrite.",
+        )
+    })
 }
 
 /// A run that cannot stand on a certificate.

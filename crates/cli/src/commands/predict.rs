@@ -42,7 +42,7 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, CommandError> {
     }
     if !options.output.quiet {
         prepared.notes().for_each(notify);
-        if let Some(sample_warning) = prepared.sample_warning() {
+        if let Some(sample_warning) = prepared.warning() {
             notify(sample_warning.trim_end());
         }
     }

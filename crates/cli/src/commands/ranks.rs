@@ -57,7 +57,7 @@ fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, Command
             .iter()
             .for_each(|text| notify(&format!("Warning: {text}")));
         prepared
-            .sample_warning()
+            .warning()
             .iter()
             .for_each(|text| notify(text.trim_end()));
         notify(prepared.schedule()?.trim_end());

@@ -40,7 +40,7 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     if !translation.is_empty() && !options.output.quiet {
         notify(translation.trim_end());
     }
-    if let Some(sample_warning) = prepared.sample_warning().filter(|_| !options.output.quiet) {
+    if let Some(sample_warning) = prepared.warning().filter(|_| !options.output.quiet) {
         notify(sample_warning.trim_end());
     }
     if !options.output.quiet {

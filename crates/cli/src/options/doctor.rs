@@ -35,12 +35,22 @@ pub struct DoctorOptions {
     #[arg(long)]
     pub mpi: bool,
     /// Targets of the run on several hosts, with {rank} and {host} in them.
-    #[arg(long, value_name = "DIR", value_delimiter = ',', requires = "mpi")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_delimiter = ',',
+        conflicts_with = "places"
+    )]
     pub on: Vec<PathBuf>,
     /// Targets of its logs.
-    #[arg(long, value_name = "DIR", value_delimiter = ',', requires = "mpi")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_delimiter = ',',
+        conflicts_with = "places"
+    )]
     pub log_on: Vec<PathBuf>,
     /// Its profile file.
-    #[arg(long, value_name = "FILE", requires = "mpi")]
+    #[arg(long, value_name = "FILE", conflicts_with = "places")]
     pub profile: Option<PathBuf>,
 }

@@ -57,7 +57,7 @@ pub struct PredictOptions {
 
     /// End the measured phase when mean and p99 of database read and log write latencies are known to this
     /// precision, such as 1%: the half-width of their 95 % confidence intervals, over at least 20
-    /// samples. It lasts no longer than --duration.
+    /// samples, in a steady state where that is required. It lasts no longer than --duration.
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Load")]
     pub until: Option<f64>,
 

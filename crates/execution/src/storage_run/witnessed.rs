@@ -9,6 +9,7 @@ use witness::{Client, Delivery, RunId, Sender, WitnessError};
 
 use crate::error::Error;
 use crate::options::RunOptions;
+use crate::results::sentence;
 
 /// Time for the witness to acknowledge what is left at the end of a run.
 const LAST_DELIVERY: Duration = Duration::from_secs(15);
@@ -103,7 +104,7 @@ fn describe(delivery: &Delivery, address: &str) -> (String, bool) {
 /// Why a witness cannot be used, with the remedy.
 #[must_use]
 pub fn refusal(error: &WitnessError) -> Error {
-    let message = units::sentence(error) + ".";
+    let message = sentence(&error.to_string());
     match error {
         WitnessError::ShortSecret { .. } | WitnessError::SecretFile { .. } => Error::usage(
             message,

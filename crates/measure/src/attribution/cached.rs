@@ -10,6 +10,9 @@ const LEAST_AT_DEVICE: f64 = 0.5;
 
 const REMEDY: &str = "Use more data (--target-size), or allow it with --allow-cached.";
 
+/// The same where that was allowed.
+const REMEDY_WHEN_ALLOWED: &str = "Use more data (--target-size) to test the storage.";
+
 const REMEDY_OF_LOOP: &str =
     "Set it up with 'losetup --direct-io=on', or allow it with --allow-cached.";
 
@@ -61,7 +64,10 @@ pub(super) fn attribute_success(result: &mut RunResult) {
             Some(Cause {
                 id,
                 text: text?,
-                remedy: remedy.to_owned(),
+                remedy: match result.target.allow_cached && remedy == REMEDY {
+                    true => REMEDY_WHEN_ALLOWED.to_owned(),
+                    false => remedy.to_owned(),
+                },
             })
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use super::number::{bounded, quantity};
 use crate::metric::Unit;
-use crate::result::TuningResult;
+use crate::result::{SearchEnd, TuningResult};
 
 /// The outcome in short: the maximum, what stopped the search, the target that was not reached.
 /// `None` when a load that reaches the target was found, or nothing was tried.
@@ -12,7 +12,14 @@ pub fn tuning_outcome(tuning: &TuningResult) -> Option<String> {
         return None;
     }
     let found = match tuning.maximum_iops {
-        Some(maximum) => format!("maximum found {}", quantity(maximum, Unit::Iops)),
+        // Without a load that missed a level just above it the highest one is not known to be the maximum.
+        Some(maximum) => {
+            let how = match tuning.ended {
+                SearchEnd::ServiceLevel => "maximum found",
+                _ => "at least",
+            };
+            format!("{how} {}", quantity(maximum, Unit::Iops))
+        }
         None => "no load that was tried kept every service level".to_owned(),
     };
     let stopped = tuning.stopped_by();
@@ -27,7 +34,7 @@ pub fn tuning_outcome(tuning: &TuningResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{CheckId, SearchEnd, TuningStep};
+    use crate::result::{CheckId, TuningStep};
 
     fn searched(change: impl FnOnce(&mut TuningResult)) -> Option<String> {
         let mut tuning = TuningResult {
@@ -55,6 +62,20 @@ mod tests {
                 "maximum found 900 IOPS, stopped by {label}; target 5,000 IOPS not reached"
             ))
         );
+        for (ended, by) in [
+            (
+                SearchEnd::Time,
+                ", stopped by the longest time for a search, before a limit was found",
+            ),
+            (
+                SearchEnd::LargestLoad,
+                ", stopped by the largest load that is tried, which met every level",
+            ),
+            (SearchEnd::Unknown, ""),
+        ] {
+            let found = searched(|one| one.ended = ended);
+            assert_eq!(found, Some(format!("at least 900 IOPS{by}")));
+        }
         let none = searched(|one| {
             one.maximum_iops = None;
             one.ended = SearchEnd::Unknown;

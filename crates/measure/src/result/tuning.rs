@@ -97,8 +97,10 @@ impl TuningResult {
         match (self.ended, self.stopped_by) {
             (SearchEnd::ServiceLevel, Some(id)) => Some(id.label()),
             (SearchEnd::ServiceLevel, None) => Some("a latency that does not settle"),
-            (SearchEnd::Time, _) => Some("the longest time for the search"),
-            (SearchEnd::LargestLoad, _) => Some("the largest load that is tried"),
+            (SearchEnd::Time, _) => Some("the longest time for a search, before a limit was found"),
+            (SearchEnd::LargestLoad, _) => {
+                Some("the largest load that is tried, which met every level")
+            }
             (SearchEnd::RateReached | SearchEnd::Unknown, _) => None,
         }
     }

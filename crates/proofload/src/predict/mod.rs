@@ -68,7 +68,7 @@ impl Prepared {
     #[must_use]
     pub fn describe(&self) -> String {
         let text = self.plan.describe();
-        format!("{text}{}", self.sample_warning().unwrap_or_default())
+        format!("{text}{}", self.warning().unwrap_or_default())
     }
 
     /// What there is to know of the plan before it is computed.
@@ -78,7 +78,7 @@ impl Prepared {
 
     /// What this prediction cannot give.
     #[must_use]
-    pub fn sample_warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         results::sample_warning(&*self.plan.profile)
     }
 

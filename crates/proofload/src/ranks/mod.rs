@@ -202,8 +202,8 @@ impl Prepared {
 
     /// What this run cannot give, known before hours are spent on it.
     #[must_use]
-    pub fn sample_warning(&self) -> Option<String> {
-        self.own.sample_warning()
+    pub fn warning(&self) -> Option<String> {
+        self.own.warning()
     }
 
     /// Runs the part of this rank. Rank 0 gives the outcome of the whole.

@@ -116,6 +116,12 @@ pub fn questions(
 ) -> Result<Vec<Question>, Error> {
     let workload = workload(scenario, &given);
     let (searched, was_given, others) = axes(find, workload.load_axis(), given);
+    if searched.key == Key::Rate && scenario.value_of(&Key::Rate).is_some() {
+        return Err(Error::usage(
+            "--rate says a rate, and --find max-iops looks for one.",
+            "Leave out --rate, or name the rates to try with --sweep rate=1000,2000.",
+        ));
+    }
     let mut scenario = scenario.clone();
     if searched.key == Key::Threads {
         // The most that goes through is looked for, not whether a rate is reached.
@@ -133,7 +139,7 @@ pub fn questions(
     let mut questions = Vec::new();
     for head in combinations(&others) {
         let mut points: Vec<Point> = Vec::new();
-        let mut refused = None;
+        let mut is_any_refused = false;
         for value in &searched.values {
             // What rate is held changes nothing else, so that one of these many points stands for all.
             let alike = points
@@ -148,15 +154,19 @@ pub fn questions(
             match Point::check(&scenario, &axes, &values) {
                 Ok(point) => points.push(point),
                 Err(error) if was_given || find == Find::MaxIops => return Err(error),
-                Err(error) => {
-                    refused.get_or_insert(error);
-                }
+                Err(_) => is_any_refused = true,
             }
         }
-        if let Some(error) = refused.take_if(|_| points.is_empty()) {
-            return Err(error);
+        if is_any_refused && points.is_empty() {
+            return Err(Error::usage(
+                format!(
+                    "No array is possible with any number of SSDs ({SSD_COUNT}), so there is no least flash to find."
+                ),
+                "Name an array with a pool, such as msa2050-tier, or with --sweep array.KEY=VALUES what \
+                 shall vary.",
+            ));
         }
-        if refused.is_some() {
+        if is_any_refused {
             notes.push(left_out(&searched, &points));
         }
         order(find, &searched, &mut points)?;

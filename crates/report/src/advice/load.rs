@@ -51,21 +51,33 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
     } else {
         &first.operation
     };
-    let check = own.check_command.as_ref();
     Some(Advice::new(
         id,
         title,
         format!(
-            "{} failed on {}{page}: {} Check the kernel log of this time, the error counters of the \
-             device and the event log of the storage{}.",
+            "{} failed on {}{page}: {}{}",
             units::sentence(&what),
             first.file,
             sentence(&first.error),
-            check.map_or(String::new(), |check| format!(
-                "; `{check}` reads every page again"
-            ))
+            match result.kind {
+                RunKind::Run => where_to_look(own),
+                // A model has no logs and no files.
+                RunKind::Prediction | RunKind::Trace => String::new(),
+            }
         ),
     ))
+}
+
+/// Where real storage says more of an error.
+fn where_to_look(own: &Contribution) -> String {
+    let check = own.check_command.as_ref();
+    let check = check.map_or(String::new(), |check| {
+        format!("; `{check}` reads every page again")
+    });
+    format!(
+        " Check the kernel log of this time, the error counters of the device and the event log of the \
+         storage{check}."
+    )
 }
 
 /// A full disk says nothing against the storage.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::files::load_run;
 use crate::run::Run;
-use crate::verification::verification_findings;
+use crate::verification::{verification_findings, verify_run};
 
 /// A setting that is not as the profile has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +59,7 @@ impl CertifiedRun {
     /// # Errors
     /// The directory holds no run on real storage, it was changed, or its files cannot be read.
     pub fn load(directory: &Path, accept_changed: bool) -> Result<Self, NotCertified> {
-        let verified = proofload::verify::verify(directory, &WORKLOADS);
-        let verified = verified.map_err(NotCertified::NoRun)?;
+        let verified = verify_run(directory).map_err(NotCertified::NoRun)?;
         if verified.agreement() == Agreement::None && !accept_changed {
             return Err(NotCertified::Changed(Box::new(verified)));
         }

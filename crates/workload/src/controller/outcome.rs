@@ -346,18 +346,7 @@ impl Account {
             ));
         }
         let rule = plan.run.steady_state.rule();
-        let interval_s = plan.run.sample_interval().as_seconds();
-        let steady = match plan.steady_by {
-            SteadyBy::Rate => {
-                let variable = "the rate of database reads and writes in IOPS";
-                rule.judge(variable, totals.iops_by_sample(), interval_s)
-            }
-            SteadyBy::ReadLatency => {
-                let variable = "the average database read latency in ms";
-                let samples = totals.average_ms_by_sample(Stream::DatabaseRead);
-                rule.judge(variable, &samples, interval_s)
-            }
-        };
+        let steady = steady_state(plan, totals);
         let levels = &plan.service_levels;
         let counts = self.errors.counts();
         let required = rule.required.then_some(&steady);
@@ -394,6 +383,23 @@ impl Account {
         }
         result.steady_state = result.has_measured_phase().then_some(steady);
         result
+    }
+}
+
+/// Whether the measured phase was steady so far.
+pub(super) fn steady_state(plan: &RunPlan, totals: &RunTotals) -> SteadyState {
+    let rule = plan.run.steady_state.rule();
+    let interval_s = plan.run.sample_interval().as_seconds();
+    match plan.steady_by {
+        SteadyBy::Rate => {
+            let variable = "the rate of database reads and writes in IOPS";
+            rule.judge(variable, totals.iops_by_sample(), interval_s)
+        }
+        SteadyBy::ReadLatency => {
+            let variable = "the average database read latency in ms";
+            let samples = totals.average_ms_by_sample(Stream::DatabaseRead);
+            rule.judge(variable, &samples, interval_s)
+        }
     }
 }
 

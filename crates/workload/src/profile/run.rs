@@ -56,7 +56,7 @@ settings! {
         /// A prediction ends its measured phase earlier when the 95 % confidence intervals of the mean and
         /// of the 99th percentile of database read latencies, and of log write latencies, reach no
         /// further than this percentage of the figure to either side (--until). All databases
-        /// count together; after 20 samples at the earliest.
+        /// count together; after 20 samples at the earliest, and only in a steady state where that is required.
         pub until_percent: Option<f64> = None,
             as or_word("never", within(0.1..=50.0)), source "A setting.";
         /// Length of one sample, over which latencies are averaged. "auto" is 15 s, and less in a run

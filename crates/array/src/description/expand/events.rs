@@ -142,7 +142,7 @@ impl Expansion<'_> {
         match (keys.what, keys.factor) {
             (EventName::DiskSlows, Some(factor)) => Some(factor),
             (EventName::DiskSlows, None) => {
-                let help = "write factor = 10 for a disk that takes ten times as long";
+                let help = "write factor = 10 for a disk that takes ten times as long; with --event it is x10, as in 'disk-slow 3 x10'";
                 self.report(path, "nothing says by how much the disk slows", Some(help));
                 None
             }
@@ -177,7 +177,7 @@ impl Expansion<'_> {
                 return None;
             }
             (None, _) => {
-                let help = "write controller = 0 or controller = 1";
+                let help = "write controller = 0 or controller = 1; with --event the number follows, as in 'battery-lost 0'";
                 self.report(path, "nothing says which controller this is", Some(help));
                 return None;
             }

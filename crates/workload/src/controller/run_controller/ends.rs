@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::RunController;
 use crate::controller::listener::RunListener;
+use crate::controller::outcome::steady_state;
 use crate::profile::TimeSpan;
 use measure::display::number::duration;
 use measure::precision::Precision;
@@ -87,7 +88,8 @@ impl RunController {
         }
     }
 
-    /// Whether the latencies are known as well as was asked for. Says so when they are.
+    /// Whether the latencies are known as well as was asked for, in a measured phase that is steady where it has to
+    /// be: otherwise the verdict would be open. Says so when they are.
     pub(super) fn knows_enough(
         &mut self,
         elapsed: TimeSpan,
@@ -96,6 +98,12 @@ impl RunController {
         let Some(percent) = self.known.as_mut().and_then(Known::enough) else {
             return false;
         };
+        let has_to_be_steady = self.plan.run.steady_state.rule().required;
+        if has_to_be_steady
+            && steady_state(&self.plan, self.collector.totals()).steady != Some(true)
+        {
+            return false;
+        }
         let text = format!(
             "The measured phase ended after {} of {}: mean and p99 of the latencies were known to {percent:.2} %, \
              with a confidence of 95 %.",
