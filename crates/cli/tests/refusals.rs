@@ -108,3 +108,51 @@ fn results_are_never_overwritten() {
         .says("already holds files");
     assert_eq!(fs::read_dir(target).expect("the target").count(), 0);
 }
+
+#[test]
+fn what_would_change_nothing_is_refused() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.proofload(&format!(
+        "run exchange-2013 {SMALL} --on target --set array.pool.ssd_count=1 --dry-run"
+    ))
+    .exits(2)
+    .says("array.pool.ssd_count is about a modelled array");
+    here.proofload("doctor target --profile mine.toml")
+        .exits(2)
+        .says("--profile");
+    here.proofload("predict exchange-2013 --array msa2050 --find max-iops --rate 100")
+        .exits(2)
+        .says("--find max-iops looks for one");
+    here.proofload("predict exchange-2013 --array nvme-raid10 --rate 300 --find min-flash")
+        .exits(2)
+        .says("No array is possible with any number of SSDs")
+        .says("msa2050-tier");
+    here.proofload("predict brokerage --array msa2042 --rate-transactions 100")
+        .exits(2);
+}
+
+#[test]
+fn a_cache_that_would_be_measured_is_named_before_the_run() {
+    let here = Scratch::new();
+    here.directory("target");
+    let run = |words: &str| here.proofload(&format!("run {words} --on target --dry-run"));
+    let open = "where every service level is met, the run is inconclusive";
+    for (words, cache) in [
+        (
+            "exchange-2013 --databases 1 --target-size 16MiB",
+            "the engine's cache",
+        ),
+        ("brokerage --target-size 200MB", "memory of this host"),
+        (
+            "exchange-2013 --databases 1 --target-size 1GB --array-cache 2GiB",
+            "the array's cache",
+        ),
+    ] {
+        run(words).exits(0).prints(open).prints(cache);
+        let allowed = run(&format!("{words} --allow-cached")).exits(0);
+        assert!(!allowed.stdout.contains(open), "{}", allowed.stdout);
+    }
+    let large = run("exchange-2013 --databases 1 --target-size 1GB").exits(0);
+    assert!(!large.stdout.contains(open), "{}", large.stdout);
+}

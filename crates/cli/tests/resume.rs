@@ -65,7 +65,7 @@ fn a_run_that_was_killed_twice_comes_to_its_end() {
     let first_s = measured_s(&here);
     here.proofload("run --resume out --dry-run")
         .exits(0)
-        .prints("a run on it was interrupted, will be recovered")
+        .prints("not closed, will be recovered")
         .prints("that are left of 6 s");
     let running = Running::start(&here, "run --resume out");
     interrupt(&here, running, "KILL", first_s + 1.0);

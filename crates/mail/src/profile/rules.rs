@@ -19,6 +19,12 @@ pub(super) fn broken(profile: &MailProfile) -> Vec<Rule> {
 }
 
 impl MailProfile {
+    /// Whether no session runs in any of its tests: they are a backup of idle databases.
+    #[must_use]
+    pub fn is_without_load(&self) -> bool {
+        self.test.kind == TestSelection::Backup && !self.backup.under_load
+    }
+
     /// Refuses options of a load for tests that run none.
     ///
     /// # Errors
@@ -37,8 +43,7 @@ impl MailProfile {
                 "Omit --duration, or name --test performance, stress or all.",
             ));
         }
-        let is_without_load = kind == TestSelection::Backup && !self.backup.under_load;
-        if is_without_load && (options.has_rate || options.has_threads) {
+        if self.is_without_load() && (options.has_rate || options.has_threads) {
             return Err(Refusal::usage(
                 "--rate, --rate-transactions and --threads say how much load there is, and this backup is made \
                  without any.",

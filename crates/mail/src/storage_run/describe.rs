@@ -63,8 +63,9 @@ pub fn describe(targets: &TargetRun, profile: &MailProfile) -> Result<String, Er
         driver.driver,
         reason(&driver)
     ));
-    let load = profile.describe_load();
-    text.push_str(&format!("Load: {load}\n",));
+    if !profile.is_without_load() {
+        text.push_str(&format!("Load: {}\n", profile.describe_load()));
+    }
     Ok(text)
 }
 
@@ -84,7 +85,7 @@ fn condition(kept: &Kept) -> &'static str {
         Some(Condition::InUse) if state.is_some_and(|state| state.is_passive_copy) => {
             "; a passive copy, will be activated with the log that was shipped"
         }
-        Some(Condition::InUse) => "; a run on it was interrupted, will be recovered",
+        Some(Condition::InUse) => "; not closed, will be recovered",
         Some(Condition::Ready) => "; kept, complete",
     }
 }

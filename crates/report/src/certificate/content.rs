@@ -259,13 +259,18 @@ fn configuration(one: &CertifiedRun) -> Vec<Fact> {
         .threads
         .map_or_else(|| ABSENT.to_owned(), |threads| counted(threads, client));
     let load = one.run.contribution.load.clone();
+    // A backup or a recovery may be tested without any.
+    let load = match was_measured(result) || !result.operations.is_empty() {
+        true => load.unwrap_or(clients),
+        false => "none".to_owned(),
+    };
     let measured = match was_measured(result) {
         true => duration(result.duration_s),
         false => "none".to_owned(),
     };
     let mut facts = vec![
         Fact::new("Workload", workload_name(result)),
-        Fact::new("Load", load.unwrap_or(clients)),
+        Fact::new("Load", load),
         Fact::new("Databases", data),
         Fact::new("Target", target),
         Fact::new("Capacity used", share),
