@@ -115,6 +115,9 @@ pub(crate) fn contribution(result: &RunResult) -> Contribution {
         own.sections = vec![section(result, server)];
         own.shows_operations = true;
         own.chosen = vec![("database server", name.trim().to_owned())];
+    } else if !result.operations.is_empty() {
+        own.sections = vec![predicted_transactions(result)];
+        own.shows_operations = true;
     }
     own
 }
@@ -162,7 +165,7 @@ fn section(result: &RunResult, server: &ServerResult) -> Section {
     };
     let settings = server.settings.clone().into_iter();
     let downtime = tables::downtime(server);
-    let transactions = tables::transactions(result, server);
+    let transactions = tables::transactions(result);
     let parts = [
         ("Transactions", transactions, Medium::Both),
         ("Downtime", downtime.clone(), Medium::Page),
@@ -188,6 +191,21 @@ fn section(result: &RunResult, server: &ServerResult) -> Section {
         parts: parts.map(part).into(),
         folded: (!server.settings.is_empty())
             .then(|| ("Settings of the server", settings.collect())),
+    }
+}
+
+/// The transactions of a prediction.
+fn predicted_transactions(result: &RunResult) -> Section {
+    Section {
+        id: "workload",
+        title: "Workload",
+        sentences: Vec::new(),
+        parts: vec![Part {
+            title: "Transactions",
+            table: tables::transactions(result),
+            medium: Medium::Both,
+        }],
+        folded: None,
     }
 }
 

@@ -10,8 +10,9 @@ use measure::result::{AcknowledgedWork, RunResult, ServerResult, TransactionCoun
 use measure::units;
 use serde_json::Value;
 
-/// How each kind of transaction did, with its share of the mix.
-pub(super) fn transactions(result: &RunResult, server: &ServerResult) -> Table {
+/// How each kind of transaction did, with its share of the mix. A prediction, which has no server, has no
+/// serialization failures either.
+pub(super) fn transactions(result: &RunResult) -> Table {
     const SHOWN: [IoMetric; 4] = [
         IoMetric::Average,
         IoMetric::P90,
@@ -35,9 +36,11 @@ pub(super) fn transactions(result: &RunResult, server: &ServerResult) -> Table {
         .map(|(_, operation)| operation.count)
         .sum();
     for (number, operation) in numbered() {
-        let conflicts = &server.transactions.serialization_failures_by_operation;
-        let conflicts = conflicts.get(&operation.name).copied().unwrap_or(0);
-        if operation.count == 0 && conflicts == 0 {
+        let conflicts = result.server.as_ref().map(|server| {
+            let by_operation = &server.transactions.serialization_failures_by_operation;
+            by_operation.get(&operation.name).copied().unwrap_or(0)
+        });
+        if operation.count == 0 && conflicts.unwrap_or(0) == 0 {
             continue;
         }
         let share = operation.count as f64 / all.max(1) as f64;
@@ -53,7 +56,7 @@ pub(super) fn transactions(result: &RunResult, server: &ServerResult) -> Table {
                 .and_then(|latency| latency.get(metric));
             Cell::of(value, metric.unit())
         }));
-        row.push(Cell::count(conflicts));
+        row.push(Cell::of(conflicts.map(|count| count as f64), Unit::Count));
         table.push(row);
     }
     table.without_empty_columns()

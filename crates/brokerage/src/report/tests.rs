@@ -1,4 +1,4 @@
-use super::contribution;
+use super::{contribution, tables};
 use measure::display::{Advice, Medium, Table};
 use measure::result::{
     Bottleneck, Check, CheckId, ErrorKind, ErrorRecord, LatencyFigures, OperationResult,
@@ -221,4 +221,17 @@ fn failed_consistency_checks_name_the_check_and_the_settings() {
     let text = contribution(&result).advice.remove(0).text;
     assert!(text.contains("without all committed data"), "{text}");
     assert!(text.contains("No setting that the server"), "{text}");
+}
+
+#[test]
+fn a_prediction_shows_its_transactions_without_failures_of_a_server() {
+    let mut result = result();
+    let with_server = tables::transactions(&result);
+    result.server = None;
+    let own = contribution(&result);
+    assert!(own.shows_operations);
+    let parts = &own.sections[0].parts;
+    assert_eq!(parts[0].table.rows.len(), with_server.rows.len());
+    let heads = |table: &Table| table.columns.len();
+    assert!(heads(&parts[0].table) < heads(&with_server));
 }
