@@ -24,9 +24,10 @@ pub enum FirstWrite {
 }
 
 /// What a host wants done with a stretch of a volume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HostOperation {
     /// Hand over what is stored there.
+    #[default]
     Read,
     /// Store the payload there; acknowledged when it is as safe as the settings promise.
     Write,
@@ -36,6 +37,25 @@ pub enum HostOperation {
     /// The host no longer needs the contents. Sectors of a page that is given back read as zero
     /// until they are written again; all others keep their contents.
     Trim,
+}
+
+impl HostOperation {
+    /// The word for it in traces and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Trim => "trim",
+        }
+    }
+
+    /// Whether it is about a stretch of the volume.
+    #[must_use]
+    pub fn has_stretch(self) -> bool {
+        self != Self::Flush
+    }
 }
 
 /// One command of a host.

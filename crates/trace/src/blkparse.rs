@@ -7,7 +7,7 @@
 use super::error::{LineError, shown};
 use super::line::{LineParser, Parsed, RawRequest, Volumes};
 use super::number::{time_ns, whole};
-use super::request::TraceOperation;
+use array::HostOperation;
 
 const S: u64 = 1_000_000_000;
 const SECTOR_BYTES: u64 = 512;
@@ -115,20 +115,20 @@ impl LineParser for BlkparseParser {
 }
 
 /// Sector, length and operation of an event; `None` for a command that moves no blocks.
-fn stretch(words: &[&str], flags: &str) -> Option<(u64, u64, TraceOperation)> {
+fn stretch(words: &[&str], flags: &str) -> Option<(u64, u64, HostOperation)> {
     let plus = words.get(8) == Some(&"+");
     let place = words.get(7).and_then(|word| whole(word)).filter(|_| plus);
     let length = words.get(9).and_then(|word| whole(word)).filter(|_| plus);
     let sectors = length.unwrap_or(0);
     let operation = if sectors == 0 {
         // An empty request that asks for a flush first.
-        flags.starts_with('F').then_some(TraceOperation::Flush)?
+        flags.starts_with('F').then_some(HostOperation::Flush)?
     } else if flags.contains('D') {
-        TraceOperation::Trim
+        HostOperation::Trim
     } else if flags.contains('W') {
-        TraceOperation::Write
+        HostOperation::Write
     } else if flags.contains('R') {
-        TraceOperation::Read
+        HostOperation::Read
     } else {
         return None;
     };

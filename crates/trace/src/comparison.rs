@@ -6,10 +6,9 @@
 //! drive modeling", IEEE Computer, March 1994). With equally many values on both sides that is the
 //! root of the mean squared difference of the values of equal rank.
 
+use array::HostOperation;
 use measure::histogram::LatencyHistogram;
 use measure::result::{DemeritPoint, DemeritResult, MeasuredRequests};
-
-use super::request::TraceOperation;
 
 /// Response times of so many requests are kept one by one (32 MiB); more go into histograms.
 const KEPT_MAX: usize = 1 << 21;
@@ -129,7 +128,7 @@ impl Comparison {
     }
 
     /// Adds a request that was measured and modelled. Flushes and trims do not count.
-    pub fn add(&mut self, operation: TraceOperation, measured_ns: u64, model_ns: u64) {
+    pub fn add(&mut self, operation: HostOperation, measured_ns: u64, model_ns: u64) {
         let kept = self.reads.measured.kept() + self.writes.measured.kept();
         if kept >= self.kept_max.unwrap_or(KEPT_MAX) {
             for side in [&mut self.reads, &mut self.writes] {
@@ -138,9 +137,9 @@ impl Comparison {
             }
         }
         let side = match operation {
-            TraceOperation::Read => &mut self.reads,
-            TraceOperation::Write => &mut self.writes,
-            TraceOperation::Flush | TraceOperation::Trim => return,
+            HostOperation::Read => &mut self.reads,
+            HostOperation::Write => &mut self.writes,
+            HostOperation::Flush | HostOperation::Trim => return,
         };
         side.measured.add(measured_ns);
         side.model.add(model_ns);
@@ -234,8 +233,8 @@ mod tests {
             // Any order: distributions have none.
             let ns = 1_000_000 + (number * 7_919) % requests * 10_000;
             let operation = match number % 3 {
-                0 => TraceOperation::Write,
-                _ => TraceOperation::Read,
+                0 => HostOperation::Write,
+                _ => HostOperation::Read,
             };
             comparison.add(operation, ns, ns + shift_ns);
         }
@@ -263,13 +262,13 @@ mod tests {
     #[test]
     fn the_distance_is_between_distributions_and_not_between_requests() {
         let mut comparison = Comparison::default();
-        comparison.add(TraceOperation::Read, 1_000_000, 5_000_000);
-        comparison.add(TraceOperation::Read, 5_000_000, 1_000_000);
+        comparison.add(HostOperation::Read, 1_000_000, 5_000_000);
+        comparison.add(HostOperation::Read, 5_000_000, 1_000_000);
         assert_eq!(comparison.demerits()[0].demerit_ms, 0.0);
         // 1, 5 against 2, 9: the root of (1 + 16) / 2.
         let mut comparison = Comparison::default();
-        comparison.add(TraceOperation::Read, 1_000_000, 9_000_000);
-        comparison.add(TraceOperation::Read, 5_000_000, 2_000_000);
+        comparison.add(HostOperation::Read, 1_000_000, 9_000_000);
+        comparison.add(HostOperation::Read, 5_000_000, 2_000_000);
         let found = comparison.demerits()[0].demerit_ms;
         assert!((found - 8.5_f64.sqrt()).abs() < 1e-12, "{found}");
     }
@@ -292,9 +291,9 @@ mod tests {
     fn nothing_measured_gives_no_figure() {
         let mut comparison = Comparison::default();
         assert!(comparison.demerits().is_empty());
-        comparison.add(TraceOperation::Flush, 1, 2);
+        comparison.add(HostOperation::Flush, 1, 2);
         assert!(comparison.demerits().is_empty());
-        comparison.add(TraceOperation::Write, 4, 4);
+        comparison.add(HostOperation::Write, 4, 4);
         let of: Vec<MeasuredRequests> = comparison.demerits().iter().map(|one| one.of).collect();
         assert_eq!(of, [MeasuredRequests::All]);
     }

@@ -3,7 +3,8 @@
 use super::error::{LineError, shown};
 use super::line::{LineParser, Parsed, RawRequest, Volumes};
 use super::number::{time_ns, whole};
-use super::request::TraceOperation;
+use super::request::operation_of;
+use array::HostOperation;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +173,7 @@ impl LineParser for CsvParser {
                 Column::Offset(unit) => raw.offset_bytes = bytes(text, unit, "an offset")?,
                 Column::Size(unit) => raw.size_bytes = bytes(text, unit, "a size")?,
                 Column::Operation => {
-                    operation = Some(TraceOperation::of(text).ok_or_else(|| unknown(text))?);
+                    operation = Some(operation_of(text).ok_or_else(|| unknown(text))?);
                 }
                 // Not every request need have been measured.
                 Column::Response(_) if text.is_empty() => {}
@@ -189,7 +190,7 @@ impl LineParser for CsvParser {
             raw.volume = volumes.number("trace");
         }
         raw.operation = operation.ok_or_else(|| unknown(""))?;
-        if raw.operation == TraceOperation::Flush {
+        if raw.operation == HostOperation::Flush {
             (raw.offset_bytes, raw.size_bytes) = (0, 0);
         }
         Ok(Parsed::Request(raw))

@@ -6,7 +6,8 @@
 use super::error::{LineError, shown};
 use super::line::{LineParser, Parsed, RawRequest, Volumes};
 use super::number::{time_ns, whole};
-use super::request::TraceOperation;
+use super::request::operation_of;
+use array::HostOperation;
 
 const US: u64 = 1_000;
 
@@ -50,9 +51,8 @@ impl LineParser for IologParser {
         if action == "wait" {
             return self.wait(version, offset);
         }
-        let operation = TraceOperation::of(action).filter(|_| action.len() > 1);
-        let operation =
-            operation.or((action == "sync_file_range").then_some(TraceOperation::Flush));
+        let operation = operation_of(action).filter(|_| action.len() > 1);
+        let operation = operation.or((action == "sync_file_range").then_some(HostOperation::Flush));
         let Some(operation) = operation else {
             return Err(LineError::new(
                 format!("{} is not an action of an iolog", shown(action)),

@@ -5,7 +5,7 @@
 use super::error::{LineError, shown};
 use super::line::{LineParser, Parsed, RawRequest, Volumes};
 use super::number::whole;
-use super::request::TraceOperation;
+use array::HostOperation;
 
 /// Whether a line can be one of such a log.
 pub(super) fn is_entry(line: &str) -> bool {
@@ -46,9 +46,9 @@ impl LineParser for FioLogParser {
             ));
         }
         let operation = match direction {
-            0 => TraceOperation::Read,
-            1 => TraceOperation::Write,
-            2 => TraceOperation::Trim,
+            0 => HostOperation::Read,
+            1 => HostOperation::Write,
+            2 => HostOperation::Trim,
             other => {
                 let message = format!("{other} is not a direction");
                 return Err(LineError::new(message, "0 is a read, 1 a write, 2 a trim"));

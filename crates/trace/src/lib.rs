@@ -31,6 +31,6 @@ pub use error::TraceError;
 pub use format::TraceFormat;
 pub use reader::TraceReader;
 pub use recognise::recognise;
-pub use request::{TraceOperation, TraceRequest};
+pub use request::TraceRequest;
 pub use settings::{FirstWriteOfTrace, FormatChoice, ReplayMode, TraceSettings};
 pub use survey::{TraceSurvey, VolumeSurvey, survey};

@@ -1,9 +1,9 @@
 //! What the parsers of all formats share: a line becomes a request, or part of one.
 
+use array::HostOperation;
 use rustc_hash::FxHashMap;
 
 use super::error::LineError;
-use super::request::TraceOperation;
 
 /// More volumes than any trace has.
 pub(super) const VOLUMES_MAX: usize = 1024;
@@ -14,7 +14,7 @@ pub(super) struct RawRequest {
     pub arrival_ns: Option<i64>,
     pub think_ns: Option<u64>,
     pub volume: u32,
-    pub operation: TraceOperation,
+    pub operation: HostOperation,
     pub offset_bytes: u64,
     pub size_bytes: u64,
     pub measured_ns: Option<u64>,

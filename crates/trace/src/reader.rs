@@ -1,5 +1,6 @@
 //! Reads a trace request by request, whatever its format.
 
+use array::HostOperation;
 use std::collections::VecDeque;
 use std::io::{BufRead, Read};
 
@@ -12,7 +13,7 @@ use super::fio_iolog::IologParser;
 use super::fio_log::FioLogParser;
 use super::format::TraceFormat;
 use super::line::{LineParser, Parsed, Placed, RawRequest, VOLUMES_MAX, Volumes};
-use super::request::{TraceOperation, TraceRequest};
+use super::request::TraceRequest;
 use super::settings::TraceSettings;
 use super::sorted::Sorter;
 
@@ -205,11 +206,11 @@ fn backwards(at_ns: i64, last_ns: i64) -> LineError {
 fn check(raw: &RawRequest) -> Result<(), LineError> {
     let size_bytes = raw.size_bytes;
     let limit_bytes = match raw.operation {
-        TraceOperation::Flush => return Ok(()),
-        TraceOperation::Trim => TRIM_BYTES_MAX,
-        TraceOperation::Read | TraceOperation::Write => REQUEST_BYTES_MAX,
+        HostOperation::Flush => return Ok(()),
+        HostOperation::Trim => TRIM_BYTES_MAX,
+        HostOperation::Read | HostOperation::Write => REQUEST_BYTES_MAX,
     };
-    let word = raw.operation.word();
+    let word = raw.operation.name();
     if size_bytes == 0 {
         let message = format!("a {word} of 0 bytes");
         return Err(LineError::new(

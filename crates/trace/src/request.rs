@@ -1,24 +1,9 @@
 //! One request of a trace.
 
-use strum::IntoStaticStr;
+use array::HostOperation;
 
 /// Bytes of a sector, the unit in which disks are addressed.
 const SECTOR_BYTES: u64 = 512;
-
-/// What the request asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Default)]
-#[strum(serialize_all = "kebab-case")]
-pub enum TraceOperation {
-    /// Hand over what is stored there.
-    #[default]
-    Read,
-    /// Store new data there.
-    Write,
-    /// Make what was written before safe.
-    Flush,
-    /// The contents are not needed any more.
-    Trim,
-}
 
 /// One request of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +17,7 @@ pub struct TraceRequest {
     /// Number of its volume, by first appearance in the trace.
     pub volume: u32,
     /// What it asked for.
-    pub operation: TraceOperation,
+    pub operation: HostOperation,
     /// Where it began on the volume; ignored by a flush.
     pub offset_bytes: u64,
     /// How long it was; 0 for a flush.
@@ -41,33 +26,19 @@ pub struct TraceRequest {
     pub measured_ns: Option<u64>,
 }
 
-impl TraceOperation {
-    /// The word in traces and results.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        self.into()
-    }
-
-    /// The operation of a word as people write it, such as `read`, `R`, `write` or `discard`.
-    pub(super) fn of(word: &str) -> Option<Self> {
-        let is = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
-        if is(&["read", "r"]) {
-            Some(Self::Read)
-        } else if is(&["write", "w"]) {
-            Some(Self::Write)
-        } else if is(&["flush", "f", "sync", "fsync", "datasync", "fdatasync"]) {
-            Some(Self::Flush)
-        } else if is(&["trim", "t", "discard", "d", "unmap"]) {
-            Some(Self::Trim)
-        } else {
-            None
-        }
-    }
-
-    /// Whether it is about a stretch of the volume.
-    #[must_use]
-    pub fn has_stretch(self) -> bool {
-        self != Self::Flush
+/// The operation of a word as people write it, such as `read`, `R`, `write` or `discard`.
+pub(super) fn operation_of(word: &str) -> Option<HostOperation> {
+    let is = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
+    if is(&["read", "r"]) {
+        Some(HostOperation::Read)
+    } else if is(&["write", "w"]) {
+        Some(HostOperation::Write)
+    } else if is(&["flush", "f", "sync", "fsync", "datasync", "fdatasync"]) {
+        Some(HostOperation::Flush)
+    } else if is(&["trim", "t", "discard", "d", "unmap"]) {
+        Some(HostOperation::Trim)
+    } else {
+        None
     }
 }
 
@@ -76,7 +47,7 @@ impl TraceRequest {
     #[must_use]
     pub fn end_bytes(&self) -> u64 {
         match self.operation {
-            TraceOperation::Flush => 0,
+            HostOperation::Flush => 0,
             _ => self.offset_bytes.saturating_add(self.size_bytes),
         }
     }

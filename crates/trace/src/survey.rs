@@ -1,10 +1,10 @@
 //! A trace read once through before anything runs.
 
+use array::HostOperation;
 use std::io::BufRead;
 
 use super::error::TraceError;
 use super::reader::TraceReader;
-use super::request::TraceOperation;
 
 /// What a whole trace holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,9 +59,9 @@ pub fn survey<R: BufRead>(
         }
         survey.requests += 1;
         match request.operation {
-            TraceOperation::Read => survey.reads += 1,
-            TraceOperation::Write => survey.writes += 1,
-            TraceOperation::Flush | TraceOperation::Trim => {}
+            HostOperation::Read => survey.reads += 1,
+            HostOperation::Write => survey.writes += 1,
+            HostOperation::Flush | HostOperation::Trim => {}
         }
         survey.unaligned += u64::from(!request.is_aligned());
         survey.measured += u64::from(request.measured_ns.is_some());

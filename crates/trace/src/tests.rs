@@ -1,14 +1,12 @@
 //! Whole traces of every format, and lines that are wrong.
 
+use array::HostOperation;
 use std::fmt::Write as _;
 use std::io::Cursor;
 
 use proptest::prelude::*;
 
-use super::{
-    TraceError, TraceFormat, TraceOperation, TraceReader, TraceRequest, TraceSettings, recognise,
-    survey,
-};
+use super::{TraceError, TraceFormat, TraceReader, TraceRequest, TraceSettings, recognise, survey};
 
 fn read_with(text: &str, settings: &TraceSettings) -> Result<Vec<TraceRequest>, TraceError> {
     let format = recognise(text).expect("a format");
@@ -42,14 +40,14 @@ fn csv_columns_go_by_their_names() {
     );
     assert_eq!((first.offset_bytes, first.size_bytes), (4096, 4096));
     assert_eq!(first.measured_ns, Some(1_500_000));
-    assert_eq!(first.operation, TraceOperation::Read);
+    assert_eq!(first.operation, HostOperation::Read);
     let second = requests[1];
     assert_eq!((second.arrival_ns, second.volume), (Some(750_000), 1));
     assert_eq!(
         (second.operation, second.measured_ns),
-        (TraceOperation::Write, None)
+        (HostOperation::Write, None)
     );
-    assert_eq!(requests[2].operation, TraceOperation::Flush);
+    assert_eq!(requests[2].operation, HostOperation::Flush);
     assert_eq!(requests[2].sectors(), (0, 0));
 }
 
@@ -138,10 +136,10 @@ fn iologs_of_both_versions_say_the_same() {
     assert_eq!(
         seen,
         [
-            (0, TraceOperation::Read, 0),
-            (1, TraceOperation::Write, 300_000),
-            (1, TraceOperation::Flush, 0),
-            (1, TraceOperation::Trim, 0),
+            (0, HostOperation::Read, 0),
+            (1, HostOperation::Write, 300_000),
+            (1, HostOperation::Flush, 0),
+            (1, HostOperation::Trim, 0),
         ]
     );
     let three = "fio version 3 iolog\n24 /dev/a add\n149 /dev/a open\n154 /dev/a read 61440 4096\n\
@@ -222,10 +220,10 @@ fn events_become_requests_with_their_times() {
     assert_eq!(
         seen,
         [
-            (0, TraceOperation::Read, Some(0), Some(4_000_000)),
-            (1, TraceOperation::Write, Some(499_000), Some(1_000_000)),
-            (0, TraceOperation::Flush, Some(699_000), None),
-            (0, TraceOperation::Trim, Some(4_999_000), None),
+            (0, HostOperation::Read, Some(0), Some(4_000_000)),
+            (1, HostOperation::Write, Some(499_000), Some(1_000_000)),
+            (0, HostOperation::Flush, Some(699_000), None),
+            (0, HostOperation::Trim, Some(4_999_000), None),
         ]
     );
     assert_eq!(
@@ -309,16 +307,16 @@ fn long_lines_and_other_bytes_are_refused() {
     }
 }
 
-fn operation() -> impl Strategy<Value = TraceOperation> {
+fn operation() -> impl Strategy<Value = HostOperation> {
     prop_oneof![
-        Just(TraceOperation::Read),
-        Just(TraceOperation::Write),
-        Just(TraceOperation::Trim)
+        Just(HostOperation::Read),
+        Just(HostOperation::Write),
+        Just(HostOperation::Trim)
     ]
 }
 
 /// Gap before it in ns, first sector, sectors, operation, measured time in ns.
-type Asked = (u64, u64, u64, TraceOperation, Option<u64>);
+type Asked = (u64, u64, u64, HostOperation, Option<u64>);
 
 fn request() -> impl Strategy<Value = Asked> {
     let span = 0_u64..1 << 40;
@@ -350,7 +348,7 @@ proptest! {
                 _ => format!("{whole}.{rest:0digits$}"),
             };
             let took = measured.map_or(String::new(), |ns| ns.to_string());
-            let (word, volume) = (operation.word(), number % 3);
+            let (word, volume) = (operation.name(), number % 3);
             let _ = writeln!(text, "{time},v{volume},{sector},{sectors},{word},{took}");
             expected.push((at_ns, sector * 512, sectors * 512, *operation, *measured));
         }

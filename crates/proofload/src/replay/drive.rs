@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use array::{Array, FirstWrite, HostCompletion, HostOperation, HostRequest};
-use trace::{FirstWriteOfTrace, TraceError, TraceOperation, TraceReader, TraceRequest};
+use trace::{FirstWriteOfTrace, TraceError, TraceReader, TraceRequest};
 use workload::progress::StopRequest;
 
 use super::arrivals::{Due, Line, Requests};
@@ -147,18 +147,12 @@ impl<S: Requests> Clock<'_, S> {
         };
         self.inside[tag as usize] = due;
         record.sent(&due, now_ns, self.line.inside());
-        let operation = match request.operation {
-            TraceOperation::Read => HostOperation::Read,
-            TraceOperation::Write => HostOperation::Write,
-            TraceOperation::Flush => HostOperation::Flush,
-            TraceOperation::Trim => HostOperation::Trim,
-        };
         self.array.submit(
             now_ns,
             HostRequest {
                 tag: u64::from(tag),
                 volume: volume.id,
-                operation,
+                operation: request.operation,
                 first_sector,
                 sectors,
                 payload: (),
@@ -181,7 +175,7 @@ impl PlannedVolume {
     /// The sectors that a request goes to.
     fn place(&self, request: &TraceRequest, record: &mut Record) -> (u64, u32) {
         let (first, sectors) = request.sectors();
-        if request.operation == TraceOperation::Flush {
+        if request.operation == HostOperation::Flush {
             return (0, 0);
         }
         let capacity = self.capacity_bytes / SECTOR_BYTES;

@@ -125,7 +125,7 @@ impl Plan {
                      bytes.",
                     self.path.display(),
                     request.line,
-                    request.operation.word(),
+                    request.operation.name(),
                     volume.name,
                     volume.capacity_bytes
                 ),

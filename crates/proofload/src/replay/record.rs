@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use array::HostOperation;
 use array::{Array, ArrayCounters};
 use measure::metric::Stream;
 use measure::result::{ErrorKind, ErrorRecord, RunResult};
 use measure::sample::{Collector, Layout, Phase, Recorder as Counts, Sample};
-use trace::{Comparison, TraceOperation};
+use trace::Comparison;
 use workload::controller::RunListener;
 use workload::progress::{Clients, LiveSample, Phase as LivePhase, Sessions};
 
@@ -136,7 +137,7 @@ impl Record {
                         times: 1,
                         kind: ErrorKind::Io,
                         file: self.names[volume].clone(),
-                        operation: format!("{} (line {})", request.operation.word(), request.line),
+                        operation: format!("{} (line {})", request.operation.name(), request.line),
                         error: format!("{} ({error})", word(error)),
                         ..ErrorRecord::default()
                     });
@@ -233,10 +234,10 @@ impl Record {
     }
 }
 
-fn stream_of(operation: TraceOperation) -> Stream {
+fn stream_of(operation: HostOperation) -> Stream {
     match operation {
-        TraceOperation::Read => Stream::DatabaseRead,
-        TraceOperation::Write => Stream::DatabaseWrite,
-        TraceOperation::Flush | TraceOperation::Trim => Stream::OtherWrite,
+        HostOperation::Read => Stream::DatabaseRead,
+        HostOperation::Write => Stream::DatabaseWrite,
+        HostOperation::Flush | HostOperation::Trim => Stream::OtherWrite,
     }
 }

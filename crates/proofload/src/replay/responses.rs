@@ -118,7 +118,7 @@ impl Responses {
             at_ns / 1_000_000_000,
             at_ns % 1_000_000_000,
             volume.map_or("", String::as_str),
-            request.operation.word(),
+            request.operation.name(),
             request.offset_bytes,
             request.size_bytes,
         );
