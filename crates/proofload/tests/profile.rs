@@ -416,7 +416,7 @@ fn the_table_of_mail_profiles_says_what_they_are() {
         let row = row.unwrap_or_else(|| panic!("{begin} ... is not in docs/profiles.md"));
         let maintenance = &profile.maintenance;
         let scan = match maintenance.enabled {
-            true => format!("every {} |", maintenance.pause),
+            true => format!("every {} ms |", maintenance.pause.as_seconds() * 1e3),
             false => "| none |".to_owned(),
         };
         assert!(row.ends_with(&scan), "{row} does not end with {scan}");

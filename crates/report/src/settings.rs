@@ -14,8 +14,9 @@ pub fn setting_text(path: &str, value: &Value) -> String {
     match value {
         Value::Null => "not set".to_string(),
         Value::String(text) => match ByteSize::parse(text) {
-            Ok(size) => bytes(size.bytes() as f64),
-            Err(_) => text.clone(),
+            // A number alone is a name, or a number.
+            Ok(size) if text.ends_with('B') => bytes(size.bytes() as f64),
+            _ => text.clone(),
         },
         Value::Array(list) => list
             .iter()
@@ -112,6 +113,7 @@ mod tests {
             setting_text("mail.mailbox_size", &json!("428020B")),
             "418 KiB"
         );
+        assert_eq!(setting_text("description", &json!("2010")), "2010");
         assert_eq!(setting_text("on", &json!(["/a", "/b"])), "/a, /b");
         assert_eq!(setting_text("rate", &Value::Null), "not set");
     }

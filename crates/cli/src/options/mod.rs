@@ -309,7 +309,8 @@ pub struct ShowOptions {
     /// Show all settings in force with this one changed.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
     pub set: Vec<String>,
-    /// Print every setting with its value, also those that the file leaves at their default.
+    /// Print every setting with its value, also those that the document leaves at their default. A file of
+    /// your own is always shown so.
     #[arg(long)]
     pub resolved: bool,
     /// Print the JSON Schema of files of this kind, by which editors complete and check them.

@@ -1,12 +1,9 @@
-//! Rules about the load and the run itself: errors, cache, target rate, steadiness, length.
+//! Rules about the load and the run itself: cache, target rate, steadiness, length.
 
-use measure::display::{Contribution, LoadWords};
+use measure::display::LoadWords;
 use measure::metric::Stream;
 use measure::metric::{Metric, Unit};
-use measure::result::{
-    Bound, CheckId, CheckKind, DeviceResult, ErrorKind, ErrorRecord, RunKind, RunResult, Verdict,
-};
-use measure::units;
+use measure::result::{Bound, CheckId, CheckKind, DeviceResult, RunKind, RunResult, Verdict};
 
 use super::evidence::host_average;
 use super::{Advice, AdviceId, host};
@@ -25,111 +22,6 @@ const NOTABLE_WAIT_MS: f64 = 20.0;
 const FAR_ABOVE_TARGET: f64 = 1.5;
 /// A device that moves this many times the bytes of the run serves other programs too.
 const OTHER_TRAFFIC: f64 = 1.25;
-
-/// Errors come before any number.
-pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
-    let Some(first) = result.ending_error().or(result.errors.first()) else {
-        return failed_requests(result);
-    };
-    let title = match result.verdict {
-        Verdict::Pass => "Find the cause of the errors, although they are allowed",
-        _ => "Resolve the errors first; the figures are not valid",
-    };
-    let id = match first.kind {
-        ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
-        ErrorKind::HalfWritten => return Some(half_written(first)),
-        ErrorKind::Unavailable => AdviceId::SERVER_UNAVAILABLE,
-        ErrorKind::Inconsistent => AdviceId::INCONSISTENT,
-        ErrorKind::ServerSide => AdviceId::SERVER_SIDE,
-        _ => AdviceId::ERRORS,
-    };
-    let page = first
-        .page
-        .map_or(String::new(), |page| format!(", page {}", count(page)));
-    let what = if first.operation.is_empty() {
-        "The run"
-    } else {
-        &first.operation
-    };
-    Some(Advice::new(
-        id,
-        title,
-        format!(
-            "{} failed on {}{page}: {}{}",
-            units::sentence(&what),
-            first.file,
-            sentence(&first.error),
-            match result.kind {
-                RunKind::Run => where_to_look(own),
-                // A model has no logs and no files.
-                RunKind::Prediction | RunKind::Trace => String::new(),
-            }
-        ),
-    ))
-}
-
-/// Where real storage says more of an error.
-fn where_to_look(own: &Contribution) -> String {
-    let check = own.check_command.as_ref();
-    let check = check.map_or(String::new(), |check| {
-        format!("; `{check}` reads every page again")
-    });
-    format!(
-        " Check the kernel log of this time, the error counters of the device and the event log of the \
-         storage{check}."
-    )
-}
-
-/// A full disk says nothing against the storage.
-fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
-    let (title, remedy) = match &result.array {
-        Some(_) => (
-            "Make the volumes larger, then predict again",
-            "Give the data larger volumes, or predict a shorter time.",
-        ),
-        None => (
-            "Free space, then run again",
-            "`proofload run --dry-run` shows how much is needed where.",
-        ),
-    };
-    Advice::new(
-        AdviceId::OUT_OF_SPACE,
-        title,
-        format!(
-            "No space was left for {}: {} {remedy}",
-            error.file,
-            sentence(&error.error)
-        ),
-    )
-}
-
-/// What a full disk has left of a page says nothing against the storage either.
-fn half_written(error: &ErrorRecord) -> Advice {
-    Advice::new(
-        AdviceId::OUT_OF_SPACE,
-        "Build the databases again, with more room",
-        format!(
-            "{}: {} With engine.torn_pages = \"log-images\" such pages are restored from the log.",
-            error.file,
-            sentence(&error.error)
-        ),
-    )
-}
-
-/// Failed requests that were counted, but have no record.
-fn failed_requests(result: &RunResult) -> Option<Advice> {
-    let mut failed = result.failed_checks();
-    let failed = failed.find(|check| check.id == CheckId::Errors)?;
-    Some(Advice::new(
-        AdviceId::ERRORS,
-        "Resolve the errors first; the figures are not valid",
-        format!(
-            "{} were counted. Check log.txt beside the report, the kernel log of this time and the \
-             event log of the storage.",
-            measured_value(failed)
-        ),
-    ))
-}
 
 /// At a held rate, operations wait for a thread before they start.
 pub(super) fn waits_before_start(result: &RunResult) -> Option<Advice> {
@@ -482,25 +374,4 @@ pub(super) fn headroom(result: &RunResult, words: &LoadWords) -> Option<Advice> 
     };
     let text = format!("{text} {next}");
     Some(Advice::new(AdviceId::HEADROOM, "Headroom", text))
-}
-
-/// An error text ends like a sentence.
-fn sentence(text: &str) -> String {
-    let text = text.trim();
-    if text.ends_with(['.', '!', '?']) {
-        text.to_string()
-    } else {
-        format!("{text}.")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_end_like_sentences() {
-        assert_eq!(sentence("the disk is full"), "the disk is full.");
-        assert_eq!(sentence("Bad page. "), "Bad page.");
-    }
 }

@@ -4,6 +4,7 @@
 //! numbers it is based on, so that a reader can disagree with it.
 
 mod causes;
+mod errors;
 mod evidence;
 mod host;
 mod latency;
@@ -20,7 +21,7 @@ use crate::run::Run;
 pub fn advice(run: &Run) -> Vec<Advice> {
     let (result, own) = (&run.result, &run.contribution);
     let of_run = [
-        load::errors(result, own),
+        errors::errors(result, own),
         load::interrupted(result),
         causes::causes(result),
         host::busy(result),
