@@ -8,7 +8,7 @@ use brokerage::profile::BrokerageProfile;
 use brokerage::run_plan::run_plan;
 use brokerage::simulation::{Places, run_on_virtual_clock};
 use config::{ByteSize, TimeSpan};
-use measure::result::{OperationResult, RunResult, Verdict};
+use measure::result::{ErrorKind, OperationResult, RunResult, Verdict};
 use runtime::Runtime;
 use workload::controller::NoListener;
 use workload::progress::StopRequest;
@@ -231,7 +231,7 @@ fn a_database_without_room_to_grow_says_so() {
     profile.run.duration = TimeSpan::seconds(120);
     let result = run(&profile, MILLISECOND_NS / 20);
     let error = &result.errors[0];
-    assert!(error.error.contains("growth_reserve_percent"), "{error:?}");
+    assert_eq!(error.kind, ErrorKind::OutOfSpace, "{error:?}");
 }
 
 #[test]
