@@ -51,7 +51,10 @@ mod verification;
 pub mod words;
 
 pub use calibration::calibration_document;
-pub use certificate::{Certificate, CertifiedRun, Details, Deviation, NotCertified};
+pub use certificate::{
+    CERTIFICATE_HTML, CERTIFICATE_PDF, Certificate, CertifiedRun, Details, Deviation, NotCertified,
+    check_certificate_place,
+};
 pub use document::{Document, Section};
 pub use files::{
     ReportError, load_run, replace_document, run_of_result, write_report, write_report_elsewhere,

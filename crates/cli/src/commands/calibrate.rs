@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use monitor::progress::CalibrationBar;
 use proofload::StopRequest;
-use proofload::calibration::{CalibrationRequest, Prepared, PreparedTests, Tested, saved_tests};
+use proofload::calibration::{CalibrationRequest, Prepared, PreparedTests, saved_tests};
 use report::{Style, calibration_document, terminal_document};
 
 use crate::error::CommandError;
@@ -62,7 +62,10 @@ fn calibrate_target(
         notify(prepared.describe().trim_end());
     }
     let stop = stop_on_signals()?;
-    let Some(tested) = test(options, prepared, &stop)? else {
+    let line = CalibrationBar::new(options.quiet);
+    let tested = prepared.run(&mut |doing| line.testing(&doing), &stop);
+    line.clear();
+    let Some(tested) = tested? else {
         notify("Stopped before all tests were made: no model was written.");
         return Ok(ExitStatus::Interrupted);
     };
@@ -71,18 +74,6 @@ fn calibrate_target(
     }
     let prepared = Prepared::of_tests(request, tested.tests, tested.about)?;
     fit(options, prepared, Some(&stop))
-}
-
-/// Makes the tests, with their progress on the terminal; `None` when they were stopped.
-fn test(
-    options: &CalibrateOptions,
-    prepared: PreparedTests,
-    stop: &StopRequest,
-) -> Result<Option<Tested>, CommandError> {
-    let line = CalibrationBar::new(options.quiet);
-    let tested = prepared.run(&mut |doing| line.testing(&doing), stop);
-    line.clear();
-    Ok(tested?)
 }
 
 /// Looks for the parameters, prints what was found and writes the array. A request to stop ends the program

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use measure::run_directory::RESULT_FILE;
-use proofload::new_file::check_new;
-use report::{Certificate, CertifiedRun, Details, NotCertified, replace_document};
+use report::{
+    CERTIFICATE_HTML, CERTIFICATE_PDF, Certificate, CertifiedRun, Details, NotCertified,
+    check_certificate_place,
+};
 
 use super::outcome::not_a_run;
 use crate::error::CommandError;
@@ -13,15 +14,11 @@ use crate::exit::ExitStatus;
 use crate::options::CertificateOptions;
 use crate::print::{notify, print};
 
-/// The files that are written.
-const HTML_FILE: &str = "certificate.html";
-const PDF_FILE: &str = "certificate.pdf";
-
 /// Verifies the runs and writes their certificate.
 pub fn certificate(options: &CertificateOptions) -> Result<ExitStatus, CommandError> {
     let details = details(options)?;
     if let Some(out) = &options.out {
-        check_out(out, options)?;
+        check_certificate_place(out, &options.runs, options.overwrite)?;
     }
     let runs: Vec<CertifiedRun> = options
         .runs
@@ -34,45 +31,17 @@ pub fn certificate(options: &CertificateOptions) -> Result<ExitStatus, CommandEr
         Some(out) => out.clone(),
         None => runs[0].verified.directory.clone(),
     };
-    fs::create_dir_all(&directory).map_err(|error| unwritable(&directory, &error))?;
-    let (pdf, is_whole) = certificate.pdf();
-    let [html_path, pdf_path] = [HTML_FILE, PDF_FILE].map(|file| directory.join(file));
-    write(&html_path, certificate.html().as_bytes())?;
-    write(&pdf_path, &pdf)?;
+    let (files, is_whole) = certificate
+        .write(&directory)
+        .map_err(|error| unwritable(&directory, &error))?;
     if !is_whole {
         notify(&format!(
-            "The fonts of {PDF_FILE} lack some letters, which are ? in it. {HTML_FILE} has them all: \
-             print that from a browser."
+            "The fonts of {CERTIFICATE_PDF} lack some letters, which are ? in it. {CERTIFICATE_HTML} \
+             has them all: print that from a browser."
         ));
     }
-    let (html, pdf) = (html_path.display(), pdf_path.display());
+    let [html, pdf] = files.map(|path| path.display().to_string());
     print(&format!("{}: {html}\n{pdf}\n", certificate.title))
-}
-
-/// Refuses the directory of a run that is not among those of the certificate, and one that has a certificate
-/// already.
-fn check_out(out: &Path, options: &CertificateOptions) -> Result<(), CommandError> {
-    let place = |path: &Path| fs::canonicalize(path).ok();
-    let mut runs = options.runs.iter();
-    if out.join(RESULT_FILE).exists() && !runs.any(|run| place(run) == place(out)) {
-        return Err(CommandError::usage(
-            format!("{} is the directory of another run.", out.display()),
-            "Name another directory with --out.",
-        ));
-    }
-    if options.overwrite {
-        return Ok(());
-    }
-    let [html, pdf] = [HTML_FILE, PDF_FILE].map(|file| check_new(&out.join(file), "--out"));
-    html.and(pdf).map_err(|_| {
-        CommandError::usage(
-            format!(
-                "{} has a certificate already, which is not overwritten.",
-                out.display()
-            ),
-            "Name another directory with --out, or allow it with --overwrite.",
-        )
-    })
 }
 
 /// A run that cannot stand on a certificate.
@@ -120,10 +89,6 @@ fn details(options: &CertificateOptions) -> Result<Details, CommandError> {
         note: or(&options.note, file.note),
         ..file
     })
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    replace_document(path, bytes).map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {

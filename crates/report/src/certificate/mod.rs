@@ -14,6 +14,7 @@ mod content;
 mod details;
 mod html;
 mod pdf;
+mod place;
 mod run;
 mod shared;
 mod summary;
@@ -22,6 +23,7 @@ use crate::tone::Tone;
 
 pub use certified::{CertifiedRun, Deviation, NotCertified};
 pub use details::Details;
+pub use place::{CERTIFICATE_HTML, CERTIFICATE_PDF, check_certificate_place};
 
 /// A certificate, ready to be drawn.
 #[derive(Clone, Debug)]
