@@ -128,6 +128,10 @@ fn what_would_change_nothing_is_refused() {
         .exits(2)
         .says("No array is possible with any number of SSDs")
         .says("msa2050-tier");
+    // What is wrong whatever the number of SSDs is named as what it is.
+    here.proofload("predict exchange-2013 --array msa2050 --set mail.databses=3 --find min-flash")
+        .exits(2)
+        .says("databses");
     here.proofload("predict brokerage --array msa2042 --rate-transactions 100")
         .exits(2);
 }

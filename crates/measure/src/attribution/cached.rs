@@ -64,9 +64,9 @@ pub(super) fn attribute_success(result: &mut RunResult) {
             Some(Cause {
                 id,
                 text: text?,
-                remedy: match result.target.allow_cached && remedy == REMEDY {
-                    true => REMEDY_WHEN_ALLOWED.to_owned(),
-                    false => remedy.to_owned(),
+                remedy: match (id, result.target.allow_cached) {
+                    (CauseId::BufferedLoop, _) | (_, false) => remedy.to_owned(),
+                    (_, true) => REMEDY_WHEN_ALLOWED.to_owned(),
                 },
             })
         })

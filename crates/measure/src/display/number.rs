@@ -12,16 +12,18 @@ pub fn quantity(value: f64, unit: Unit) -> String {
     match column_unit(unit) {
         "" => number,
         _ if number == ABSENT => number,
-        unit if number == "1" => format!("1 {}", singular(unit)),
-        unit => format!("{number} {unit}"),
+        text if number == "1" => format!("1 {}", singular(unit).unwrap_or(text)),
+        text => format!("{number} {text}"),
     }
 }
 
-/// The unit of one thing.
-fn singular(unit: &str) -> &str {
+/// The unit of one thing, where it is not that of several.
+fn singular(unit: Unit) -> Option<&'static str> {
     match unit {
-        "errors" | "pages" | "requests" => unit.trim_end_matches('s'),
-        other => other,
+        Unit::Errors => Some("error"),
+        Unit::Pages => Some("page"),
+        Unit::Requests => Some("request"),
+        _ => None,
     }
 }
 

@@ -158,6 +158,8 @@ pub fn questions(
             }
         }
         if is_any_refused && points.is_empty() {
+            // What is wrong without any of the values has nothing to do with them.
+            Point::check(&scenario, &others, &head)?;
             return Err(Error::usage(
                 format!(
                     "No array is possible with any number of SSDs ({SSD_COUNT}), so there is no least flash to find."
