@@ -31,14 +31,12 @@ pub fn report_of(found: Verification, file: &str) -> VerifyReport {
         log_files: found.log.files,
         log_segments: found.log.segments,
         unlisted: unlisted(&found),
+        unlisted_pages: further_pages(&found).collect(),
         ..VerifyReport::default()
     };
-    let known: BTreeSet<u32> = found
-        .pages
-        .findings
-        .iter()
-        .map(|error| error.page.0)
-        .collect();
+    let described = found.pages.findings.iter().map(|error| error.page.0);
+    let further = found.pages.further_pages.iter().map(|(page, _)| page.0);
+    let known: BTreeSet<u32> = described.chain(further).collect();
     let pages = found.pages.findings.into_iter().map(Damage::Page);
     let files = found.copies.into_iter().chain(found.log.findings);
     let damage = pages.chain(files.map(Damage::File));
@@ -61,6 +59,12 @@ pub fn report_of(found: Verification, file: &str) -> VerifyReport {
     report
 }
 
+/// Damaged pages of which only the number and the class are known.
+fn further_pages(found: &Verification) -> impl Iterator<Item = (u64, IntegrityClass)> + '_ {
+    let pages = found.pages.further_pages.iter();
+    pages.map(|&(page, class)| (u64::from(page.0), class_of(class)))
+}
+
 /// Wrong pages and segments that are only counted.
 fn unlisted(found: &Verification) -> BTreeMap<IntegrityClass, u64> {
     let mut unlisted = BTreeMap::new();
@@ -70,10 +74,18 @@ fn unlisted(found: &Verification) -> BTreeMap<IntegrityClass, u64> {
                 .finding()
                 .is_some_and(|finding| finding.class == *class)
         };
-        let listed = found.pages.findings.iter().filter(is_listed).count() as u64;
+        let listed = found.pages.findings.iter().filter(is_listed).count();
+        let further = found.pages.further_pages.iter();
+        let listed = (listed + further.filter(|(_, of)| of == class).count()) as u64;
         if count > listed {
             unlisted.insert(class_of(*class), count - listed);
         }
+    }
+    let described = found.pages.findings.iter();
+    let described = described.filter(|error| error.finding().is_none()).count() as u64;
+    if found.pages.unreadable_pages > described {
+        let further = found.pages.unreadable_pages - described;
+        unlisted.insert(IntegrityClass::Unreadable, further);
     }
     let segments = |finding: &&edb::integrity::FileFinding| {
         matches!(
@@ -121,5 +133,53 @@ fn tree_failure(file: &str, page: Option<u64>, problem: &str) -> Failure {
     Failure {
         page,
         ..Failure::of_data(IntegrityClass::Structure, file, DOING, &error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use edb::check::Finding;
+    use edb::format::database_header::Writer;
+    use edb::integrity::DamageClass;
+    use edb::position::PageNumber;
+
+    #[test]
+    fn pages_of_which_only_the_number_is_known_are_no_news_of_the_trees() {
+        let finding = |page| Finding {
+            kind: FindingKind::Checksum,
+            page: Some(page),
+            object: "table Messages".to_owned(),
+            sentence: "the checksum is wrong".to_owned(),
+        };
+        let trees = CheckReport {
+            findings: vec![finding(7), finding(9)],
+            further_findings: 0,
+            used_pages: 20,
+            file_pages: 30,
+            rows: 0,
+            deleted_nodes: 0,
+            writer: Writer::Proofload,
+        };
+        let mut found = Verification {
+            coverage: Default::default(),
+            pages: Default::default(),
+            trees: Some(Ok(trees)),
+            copies: Vec::new(),
+            log: Default::default(),
+        };
+        found.pages.further_pages = vec![(PageNumber(7), DamageClass::Checksum)];
+        found.pages.classes = BTreeMap::from([(DamageClass::Checksum, 5)]);
+        found.pages.unreadable_pages = 3;
+        let report = report_of(found, "mail-001.edb");
+        assert_eq!(report.unlisted_pages, [(7, IntegrityClass::Checksum)]);
+        let counted = [
+            (IntegrityClass::Checksum, 4),
+            (IntegrityClass::Unreadable, 3),
+        ];
+        assert_eq!(report.unlisted, BTreeMap::from(counted));
+        let pages: Vec<_> = report.findings.iter().map(|one| one.page).collect();
+        assert_eq!(pages, [Some(9)]);
+        assert_eq!(report.errors(), 1 + 1 + 4 + 3);
     }
 }

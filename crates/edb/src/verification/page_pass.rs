@@ -17,8 +17,10 @@ const READ_BYTES: usize = 1 << 20;
 const READS_IN_FLIGHT: usize = 4;
 /// Waits before wrong pages are read again, in milliseconds.
 const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
-/// Wrong pages that are read again and described. Further ones are only counted.
-const MOST_DESCRIBED: usize = 1000;
+/// Damaged pages that are read again and described, and unreadable ones that are described.
+const MOST_DESCRIBED: u64 = 1000;
+/// Further damaged pages whose numbers are kept. Of those beyond, only the number of each class is.
+const MOST_NUMBERED: usize = 1_000_000;
 
 /// What the pass found.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,12 +33,14 @@ pub struct PagePass {
     pub bytes: u64,
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// Damaged pages by class, those among them that are not described.
+    /// Damaged pages by class, those that are not described included.
     pub classes: BTreeMap<DamageClass, u64>,
     /// Pages that could not be read.
     pub unreadable_pages: u64,
-    /// What is wrong, page by page: the first 1,000.
+    /// What is wrong, page by page: the first 1,000 damaged and the first 1,000 unreadable ones.
     pub findings: Vec<PageError>,
+    /// Damaged pages beyond those that are described: the first million.
+    pub further_pages: Vec<(PageNumber, DamageClass)>,
     /// Whether it was stopped before its end.
     pub stopped: bool,
 }
@@ -138,26 +142,30 @@ impl<F: File> Pass<'_, F> {
     }
 
     fn unreadable(&mut self, page: u32, error: IoError) {
+        if self.result.unreadable_pages < MOST_DESCRIBED {
+            self.describe(page, PageProblem::Io(error));
+        }
         self.result.unreadable_pages += 1;
-        self.describe(page, PageProblem::Io(error));
     }
 
     fn describe(&mut self, page: u32, problem: PageProblem) {
-        if self.result.findings.len() < MOST_DESCRIBED {
-            self.result.findings.push(PageError {
-                file: self.file.name(),
-                page: PageNumber(page),
-                problem,
-            });
-        }
+        self.result.findings.push(PageError {
+            file: self.file.name(),
+            page: PageNumber(page),
+            problem,
+        });
     }
 
     fn look_at(&mut self, page: u32, bytes: &[u8]) {
         if let Err(finding) = self.examined(page, bytes) {
-            if self.suspects.len() < MOST_DESCRIBED {
+            if (self.suspects.len() as u64) < MOST_DESCRIBED {
                 self.suspects.push(finding);
-            } else {
-                *self.result.classes.entry(finding.class).or_default() += 1;
+                return;
+            }
+            *self.result.classes.entry(finding.class).or_default() += 1;
+            if self.result.further_pages.len() < MOST_NUMBERED {
+                let page = PageNumber(finding.page);
+                self.result.further_pages.push((page, finding.class));
             }
         }
     }

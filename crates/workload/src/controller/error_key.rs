@@ -23,6 +23,16 @@ enum Place {
 }
 
 impl ErrorKey {
+    /// The key of a wrong page.
+    #[must_use]
+    pub fn of_page(database: usize, class: IntegrityClass, page: u64) -> Self {
+        Self {
+            database: Some(database),
+            class: Some(class),
+            place: Place::Page(page),
+        }
+    }
+
     /// The key of an error of a database.
     #[must_use]
     pub fn of(database: Option<usize>, failure: &Failure) -> Self {

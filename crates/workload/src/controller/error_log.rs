@@ -12,7 +12,7 @@ const MOST_LISTED: usize = 500;
 /// Errors that are known again when they are met again; further ones count each time.
 const MOST_KNOWN: usize = 1_000_000;
 
-/// What an error was to the book.
+/// What an error was to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// It was not known before.
@@ -38,7 +38,7 @@ struct Counted {
 }
 
 impl ErrorLog {
-    /// An empty book for databases of these names.
+    /// An empty log for databases of these names.
     #[must_use]
     pub fn new(layout: Arc<Layout>) -> Self {
         Self {
@@ -95,6 +95,35 @@ impl ErrorLog {
             self.known.insert(key, place);
         }
         Entry::New
+    }
+
+    /// Counts a wrong page that whoever met it has not listed.
+    pub fn add_unlisted_page(
+        &mut self,
+        database: usize,
+        class: IntegrityClass,
+        page: u64,
+        now_ns: u64,
+    ) {
+        let key = ErrorKey::of_page(database, class, page);
+        let known = self.known.get(&key).copied();
+        let count = self
+            .counts
+            .entry((Some(database), Some(class)))
+            .or_default();
+        count.times += 1;
+        count.errors += u64::from(known.is_none());
+        match known {
+            Some(place) => {
+                let listed = place.and_then(|place| self.records.get_mut(place));
+                if let Some(record) = listed {
+                    record.times += 1;
+                    record.last_at_s = now_ns as f64 / 1e9;
+                }
+            }
+            None if self.known.len() < MOST_KNOWN => drop(self.known.insert(key, None)),
+            None => {}
+        }
     }
 
     /// Counts errors that whoever met them has not listed.
@@ -222,7 +251,7 @@ mod tests {
     use super::*;
     use crate::failure::IntegrityFinding;
 
-    fn book() -> ErrorLog {
+    fn empty_log() -> ErrorLog {
         ErrorLog::new(Arc::new(Layout::new(["a", "b"], ["read"])))
     }
 
@@ -234,19 +263,16 @@ mod tests {
 
     #[test]
     fn a_page_met_a_thousand_times_is_one_error() {
-        let mut book = book();
-        assert_eq!(
-            book.add(Some(0), &bad_page(7), 1, 1_000_000_000),
-            Entry::New
-        );
+        let mut log = empty_log();
+        assert_eq!(log.add(Some(0), &bad_page(7), 1, 1_000_000_000), Entry::New);
         for second in 2..=1_000 {
-            let entry = book.add(Some(0), &bad_page(7), 1, second * 1_000_000_000);
+            let entry = log.add(Some(0), &bad_page(7), 1, second * 1_000_000_000);
             assert_eq!(entry, Entry::Known);
         }
         // The same page of another database is another one.
-        assert_eq!(book.add(Some(1), &bad_page(7), 3, 5), Entry::New);
-        assert_eq!((book.errors(), book.records().len()), (2, 2));
-        let first = &book.records()[0];
+        assert_eq!(log.add(Some(1), &bad_page(7), 3, 5), Entry::New);
+        assert_eq!((log.errors(), log.records().len()), (2, 2));
+        let first = &log.records()[0];
         assert_eq!(
             (first.times, first.at_s, first.last_at_s),
             (1_000, 1.0, 1_000.0)
@@ -255,7 +281,7 @@ mod tests {
             (first.database.as_str(), first.ese_error, first.ended_run),
             ("a", Some(-1018), false)
         );
-        let counts = book.counts();
+        let counts = log.counts();
         let counts: Vec<_> = counts
             .iter()
             .map(|count| (count.database.as_str(), count.errors, count.times))
@@ -265,23 +291,31 @@ mod tests {
 
     #[test]
     fn more_errors_than_are_listed_are_counted_all_the_same() {
-        let mut book = book();
+        let mut log = empty_log();
         for page in 0..5_000 {
-            book.add(Some(0), &bad_page(page), 1, page);
+            log.add(Some(0), &bad_page(page), 1, page);
         }
         // One that is not listed is known again.
-        assert_eq!(book.add(Some(0), &bad_page(4_999), 1, 1), Entry::Known);
-        assert_eq!((book.records().len(), book.errors()), (MOST_LISTED, 5_000));
-        book.add_unlisted(0, IntegrityClass::Checksum, 70);
-        assert_eq!(book.errors(), 5_070);
+        assert_eq!(log.add(Some(0), &bad_page(4_999), 1, 1), Entry::Known);
+        assert_eq!((log.records().len(), log.errors()), (MOST_LISTED, 5_000));
+        log.add_unlisted(0, IntegrityClass::Checksum, 70);
+        assert_eq!(log.errors(), 5_070);
+        // A page that is only named counts once, whether it is listed, known or new.
+        for page in [3, 4_998, 5_001, 5_001] {
+            log.add_unlisted_page(0, IntegrityClass::Checksum, page, 8_000_000_000);
+        }
+        assert_eq!(log.errors(), 5_071);
+        let known = &log.records()[3];
+        assert_eq!((known.times, known.last_at_s), (2, 8.0));
+        assert_eq!(log.counts()[0].times, 5_000 + 1 + 70 + 4);
         // What ends the run is listed whatever came before.
         let full = Failure {
             kind: FailureKind::OutOfSpace,
             integrity: None,
             ..bad_page(1)
         };
-        book.add_ending(None, &full, 9);
-        let last = book
+        log.add_ending(None, &full, 9);
+        let last = log
             .records()
             .last()
             .map(|record| (record.kind, record.ended_run));
@@ -290,25 +324,25 @@ mod tests {
 
     #[test]
     fn what_a_server_does_is_listed_and_counts_as_no_error_of_data() {
-        let mut book = book();
+        let mut log = empty_log();
         for (number, kind) in [FailureKind::Unavailable, FailureKind::ServerSide]
             .into_iter()
             .enumerate()
         {
             let doing = "checking consistency";
             let failure = Failure::new(kind, "the database", doing, format!("{kind:?}"));
-            book.add_ending(None, &failure, 9);
-            assert_eq!((book.errors(), book.counts().len()), (0, 0));
-            assert_eq!(book.records().len(), number + 1);
-            assert!(book.records()[number].ended_run);
+            log.add_ending(None, &failure, 9);
+            assert_eq!((log.errors(), log.counts().len()), (0, 0));
+            assert_eq!(log.records().len(), number + 1);
+            assert!(log.records()[number].ended_run);
         }
-        book.add_ending(None, &bad_page(1), 9);
-        assert_eq!((book.errors(), book.counts().len()), (1, 1));
+        log.add_ending(None, &bad_page(1), 9);
+        assert_eq!((log.errors(), log.counts().len()), (1, 1));
     }
 
     #[test]
     fn a_database_that_halts_after_a_failed_write_is_one_error() {
-        let mut book = book();
+        let mut log = empty_log();
         let write = Failure {
             kind: FailureKind::Io,
             integrity: Some(Box::new(IntegrityFinding {
@@ -317,18 +351,18 @@ mod tests {
             })),
             ..bad_page(3)
         };
-        book.add(Some(1), &write, 1, 10);
+        log.add(Some(1), &write, 1, 10);
         let halted = Failure::new(
             FailureKind::Halted,
             "b.edb",
             "reading",
             "it takes no more work",
         );
-        book.add_ending(Some(1), &halted, 20);
-        assert_eq!(book.errors(), 1);
-        assert!(book.records()[0].ended_run);
+        log.add_ending(Some(1), &halted, 20);
+        assert_eq!(log.errors(), 1);
+        assert!(log.records()[0].ended_run);
         // In another database nothing had failed before.
-        book.add_ending(Some(0), &halted, 20);
-        assert_eq!((book.errors(), book.records()[1].ended_run), (2, true));
+        log.add_ending(Some(0), &halted, 20);
+        assert_eq!((log.errors(), log.records()[1].ended_run), (2, true));
     }
 }

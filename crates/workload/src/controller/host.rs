@@ -43,7 +43,9 @@ pub struct VerifyReport {
     pub seconds: f64,
     /// What is wrong, one by one; whoever finds very much stops listing.
     pub findings: Vec<Failure>,
-    /// Errors that are not listed, by class.
+    /// Wrong pages that are not among the findings.
+    pub unlisted_pages: Vec<(u64, IntegrityClass)>,
+    /// Errors that are neither, by class.
     pub unlisted: BTreeMap<IntegrityClass, u64>,
     /// Pages that the run has written; `None` when nobody counted.
     pub pages_written: Option<u64>,
@@ -76,7 +78,8 @@ impl VerifyReport {
     /// Everything that is wrong.
     #[must_use]
     pub fn errors(&self) -> u64 {
-        self.findings.len() as u64 + self.unlisted.values().sum::<u64>()
+        let listed = self.findings.len() + self.unlisted_pages.len();
+        listed as u64 + self.unlisted.values().sum::<u64>()
     }
 }
 

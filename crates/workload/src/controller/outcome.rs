@@ -134,6 +134,16 @@ impl Account {
         self.errors.add(database, failure, times, now_ns)
     }
 
+    /// Counts a wrong page that whoever met it has not listed.
+    pub fn count_unlisted_page(
+        &mut self,
+        database: usize,
+        (page, class): (u64, IntegrityClass),
+        now_ns: u64,
+    ) {
+        self.errors.add_unlisted_page(database, class, page, now_ns);
+    }
+
     /// Counts errors that whoever met them has not listed.
     pub fn count_unlisted(&mut self, database: usize, class: IntegrityClass, errors: u64) {
         self.errors.add_unlisted(database, class, errors);

@@ -86,6 +86,9 @@ impl RunController {
                 self.note_error(failure, now_ns, listener);
             }
         }
+        for &page in &report.unlisted_pages {
+            self.account.count_unlisted_page(database, page, now_ns);
+        }
         for (&class, &errors) in &report.unlisted {
             self.account.count_unlisted(database, class, errors);
         }
