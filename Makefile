@@ -15,13 +15,14 @@ export RUSTUP_TOOLCHAIN := $(toolchain)
 endif
 endif
 
-.PHONY: help build demo test test-scripts crashtest-million clean-runs lint deny wasm bench release setup setup-test setup-bench clean
+.PHONY: help build demo test test-scripts crashtest-million faults-million clean-runs lint deny wasm bench release setup setup-test setup-bench clean
 
 help:
 	@echo "make demo     build, run a mail test and a brokerage of about a minute each on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
 	@echo "              (DEMO_BINARY=/path/to/proofload: with that binary, without building)"
 	@echo "make test     install what the tests use where that is allowed, run every test, list those that were skipped"
 	@echo "make crashtest-million   simulate a million databases on storage that loses power, fails and lies (hours)"
+	@echo "make faults-million   damage a million pages of databases of mail at rest, and check that runs find them (half an hour)"
 	@echo "make clean-runs   run, kill and run again on every kind of database: sound storage must raise no alarm (about half an hour)"
 	@echo "make lint     cargo fmt --check, clippy and rustdoc with warnings as errors"
 	@echo "make deny     check the licences, versions and sources of dependencies, and advisories where they can be fetched"
@@ -53,6 +54,9 @@ test-scripts:
 # What docs/reliability.md has figures of.
 crashtest-million: build
 	$(PROOFLOAD) crashtest --seeds 1000000
+
+faults-million: setup
+	PROOFLOAD_HARMED_PAGES=1000000 cargo test --locked -p cli --test faults more_harmed_pages -- --nocapture
 
 # Where an MPI is installed, what is built with it is checked, too.
 MPI_FEATURE := $(if $(shell command -v mpicc),--features cli/mpi)

@@ -5,6 +5,7 @@ mod common;
 mod faults {
     pub mod files;
     pub mod pages;
+    pub mod tally;
 }
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +17,15 @@ use std::time::Duration;
 use common::{PAGE_BYTES, Running, SMALL, Scratch, WIDE};
 use faults::files::{Harm, LOG_HARMS, Part, both_copies, full_logs, harm, has_logs_to_harm};
 use faults::pages::{HarmedPage, Pages, harm_pages};
+use faults::tally::{HarmTally, error_counts};
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
+
+/// Size of the databases of most tests.
+const SMALL_SIZE: &str = "48MiB";
+
+/// Pages harmed in each way where all errors are listed.
+const PAGES_OF_A_KIND: usize = 48;
 
 fn line(duration: &str, more: &str) -> String {
     format!("{SMALL} {WIDE} {more}").replace("--duration 2s", &format!("--duration {duration}"))
@@ -40,10 +48,11 @@ fn classes(result: &serde_json::Value) -> Vec<String> {
 }
 
 /// A database of another seed, with its log.
-fn foreign_database() -> (Scratch, PathBuf) {
+fn foreign_database(size: &str) -> (Scratch, PathBuf) {
     let other = Scratch::new();
     other.directory("target");
-    assert_eq!(run(&other, &line("1s", "--keep --seed 7")).0, Some(0));
+    let line = line("1s", "--keep --seed 7").replace(SMALL_SIZE, size);
+    assert_eq!(run(&other, &line).0, Some(0));
     let path = other.path(DATABASE);
     (other, path)
 }
@@ -99,7 +108,7 @@ fn assert_reported(result: &serde_json::Value, harmed: &BTreeMap<u32, HarmedPage
 }
 
 fn pages_in_mid_run(seed: u64) {
-    let (_other, foreign) = foreign_database();
+    let (_other, foreign) = foreign_database(SMALL_SIZE);
     let here = Scratch::new();
     here.directory("target");
     let file = here.path(DATABASE);
@@ -107,7 +116,13 @@ fn pages_in_mid_run(seed: u64) {
     running.wait_until_it_says("measuring 0:0");
     let earlier = Pages::read(&file);
     sleep(Duration::from_secs(5));
-    let harmed = harm_pages(&file, &earlier, &Pages::read(&foreign), seed);
+    let harmed = harm_pages(
+        &file,
+        &earlier,
+        &Pages::read(&foreign),
+        PAGES_OF_A_KIND,
+        seed,
+    );
     running.end().exits(4);
     let text = fs::read(here.path("out").join("result.json")).expect("a result");
     let result = serde_json::from_slice(&text).expect("JSON");
@@ -115,14 +130,20 @@ fn pages_in_mid_run(seed: u64) {
 }
 
 fn pages_at_rest(seed: u64) {
-    let (_other, foreign) = foreign_database();
+    let (_other, foreign) = foreign_database(SMALL_SIZE);
     let here = Scratch::new();
     here.directory("target");
     let file = here.path(DATABASE);
     assert_eq!(run(&here, &line("2s", "--build-only")).0, Some(0));
     let earlier = Pages::read(&file);
     assert_eq!(run(&here, &line("4s", "--reuse")).0, Some(0));
-    let harmed = harm_pages(&file, &earlier, &Pages::read(&foreign), seed);
+    let harmed = harm_pages(
+        &file,
+        &earlier,
+        &Pages::read(&foreign),
+        PAGES_OF_A_KIND,
+        seed,
+    );
     let (status, result) = run(&here, &line("2s", "--reuse --rate 20"));
     assert_eq!(status, Some(4), "{:?}", classes(&result));
     assert_reported(&result, &harmed, &file);
@@ -138,6 +159,44 @@ fn pages_harmed_in_mid_run_are_reported_as_what_they_are() {
 fn pages_harmed_at_rest_are_reported_as_what_they_are() {
     pages_at_rest(3);
     pages_at_rest(4);
+}
+
+/// Harms so many pages that not all are described, or as many as the variable PROOFLOAD_HARMED_PAGES says,
+/// in databases at rest.
+#[test]
+fn more_harmed_pages_than_are_listed_are_all_counted() {
+    let wanted = std::env::var("PROOFLOAD_HARMED_PAGES").ok();
+    let wanted = wanted.map_or(1_080, |text| text.parse().expect("a number of pages"));
+    let (size, duration, of_a_kind) = match wanted {
+        0..=1_080 => ("96MiB", "6s", 180),
+        _ => ("1GiB", "90s", 2_500),
+    };
+    let line = |duration: &str, more: &str| line(duration, more).replace(SMALL_SIZE, size);
+    let (_other, foreign) = foreign_database(size);
+    let foreign = Pages::read(&foreign);
+    let here = Scratch::new();
+    here.directory("target");
+    assert_eq!(run(&here, &line("2s", "--build-only")).0, Some(0));
+    let earlier = Pages::read(&here.path(DATABASE));
+    assert_eq!(run(&here, &line(duration, "--reuse")).0, Some(0));
+    copy(&here.path("target"), &here.path("saved"));
+    let mut tally = HarmTally::default();
+    for seed in 5.. {
+        let file = here.path(DATABASE);
+        let harmed = harm_pages(&file, &earlier, &foreign, of_a_kind, seed);
+        let (status, result) = run(&here, &line("1s", "--reuse --rate 20"));
+        assert_eq!(status, Some(4), "{:?}", error_counts(&result));
+        tally.add(&result, &harmed, &file);
+        if tally.harmed >= wanted {
+            break;
+        }
+        println!("{tally:?}");
+        restore(&here);
+    }
+    println!("{tally:?}");
+    assert_eq!(tally.missed, 0, "{tally:?}");
+    // Four times what chance leaves on average, and one.
+    assert!(tally.missed_older <= 1 + tally.older / 16_384, "{tally:?}");
 }
 
 /// Copies a directory with everything in it.
@@ -241,7 +300,7 @@ fn header_and_checkpoint(target: &Path) -> [Vec<u8>; 2] {
 
 #[test]
 fn headers_and_checkpoints_harmed_at_rest_are_found() {
-    let (other, _) = foreign_database();
+    let (other, _) = foreign_database(SMALL_SIZE);
     let here = Scratch::new();
     here.directory("target");
     let target = here.path("target");
@@ -352,7 +411,7 @@ fn harmed_in_mid_run(parts: [Part; 2], kind: Harm, foreign: &[Vec<u8>; 2]) -> Ou
 
 #[test]
 fn headers_and_checkpoints_harmed_in_mid_run_are_found() {
-    let (other, _) = foreign_database();
+    let (other, _) = foreign_database(SMALL_SIZE);
     let foreign = header_and_checkpoint(&other.path("target"));
     for &kind in Part::FirstCheckpoint.harms() {
         copies_in_mid_run([Part::FirstHeader, Part::FirstCheckpoint], kind, &foreign);

@@ -10,11 +10,8 @@ use std::path::Path;
 
 /// Pages at the beginning that hold the catalog and the roots of trees: without them there is no load.
 const FIRST_PAGE: u32 = 40;
-/// Pages harmed in each way.
-const PAGES_OF_A_KIND: usize = 48;
-
 /// What is done to a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PageHarm {
     /// One bit is another.
     Flip,
@@ -30,7 +27,7 @@ pub enum PageHarm {
 }
 
 impl PageHarm {
-    const ALL: [Self; 6] = [
+    pub const ALL: [Self; 6] = [
         Self::Flip,
         Self::Zero,
         Self::Half,
@@ -83,11 +80,12 @@ fn offset(page: u32) -> u64 {
     (u64::from(page) + 1) * PAGE_BYTES
 }
 
-/// Harms pages that hold something, in each way as many, chosen by `seed`.
+/// Harms pages that hold something, in each way `of_a_kind`, chosen by `seed`.
 pub fn harm_pages(
     file: &Path,
     earlier: &Pages,
     foreign: &Pages,
+    of_a_kind: usize,
     seed: u64,
 ) -> BTreeMap<u32, HarmedPage> {
     let now = Pages::read(file);
@@ -99,7 +97,7 @@ pub fn harm_pages(
     let mut aligned = Buffer::zeroed(PAGE_BYTES as usize);
     let mut harmed = BTreeMap::new();
     for harm in PageHarm::ALL {
-        let mut left = PAGES_OF_A_KIND;
+        let mut left = of_a_kind;
         for (place, &number) in candidates.iter().enumerate() {
             if left == 0 {
                 break;
