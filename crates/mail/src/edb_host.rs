@@ -18,7 +18,7 @@ use crate::session::MailDatabase;
 use edb::database::DatabaseCopy;
 use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, VERSIONS_ENDING};
 use edb::{Damage, Database, EngineSettings, RecoveryReport};
-use measure::sample::Recorder;
+use measure::sample::{CopyQueues, Recorder};
 use measure::units;
 use opening::{activate, damage_since_close, recovered};
 use replication::Passive;
@@ -410,6 +410,10 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
 
     fn take_suspension(&self, database: usize) -> Option<String> {
         self.suspension(database)
+    }
+
+    fn copy_queues(&self, database: usize) -> Option<CopyQueues> {
+        self.queues_of_copy(database)
     }
 
     async fn compare_copy(&self, database: usize, progress: Progress) -> Option<ComparisonReport> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use measure::metric::{IoMetric, Metric, RowScope, Stream};
 use measure::result::RunResult;
 use measure::sample::{
-    Collector, Layout, OperationKind, Phase, Recorder, Sample, SampleReader, SampleRow,
+    Collector, CopyQueues, Layout, OperationKind, Phase, Recorder, Sample, SampleReader, SampleRow,
     SampleWriter, ShardSample, rows_of,
 };
 use proptest::prelude::*;
@@ -397,4 +397,29 @@ fn no_column_name_comes_twice() {
     unique.sort();
     unique.dedup();
     assert_eq!(unique.len(), columns.len());
+}
+
+#[test]
+fn the_queues_of_the_copies_there_are_add_up() {
+    let layout = layout(3);
+    let mut recorder = Recorder::new(Arc::clone(&layout), 0, Phase::Measured, 0);
+    for (database, copy) in [(0, 2), (2, 3)] {
+        recorder.copy_queues(database, CopyQueues { copy, replay: 1 });
+    }
+    let mut collector = Collector::new(layout, 1, 1.0, None);
+    let mut samples = collector.accept(recorder.take(NS_PER_S));
+    samples.extend(collector.finish());
+    let rows = rows_of(&samples[0]);
+    let queues: Vec<_> = rows
+        .iter()
+        .filter(|row| row.scope != RowScope::Operation)
+        .map(|row| (row.get(Metric::CopyQueue), row.get(Metric::ReplayQueue)))
+        .collect();
+    let expected = [
+        (Some(5.0), Some(2.0)),
+        (Some(2.0), Some(1.0)),
+        (None, None),
+        (Some(3.0), Some(1.0)),
+    ];
+    assert_eq!(queues, expected);
 }

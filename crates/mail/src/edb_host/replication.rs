@@ -9,6 +9,7 @@ use edb::database::BackupReads;
 use edb::passive::{Comparison, CopyPlace, CopyState, PassiveCopy};
 use edb::{Damage, EngineSettings};
 use measure::result::IntegrityClass;
+use measure::sample::CopyQueues;
 use measure::units::end_sentence;
 use runtime::Directory;
 use workload::controller::host::{ComparisonReport, CopyObservers, Progress, SeedReport};
@@ -145,6 +146,16 @@ impl<D: Directory> EdbHost<D> {
         let why = passive.copy.as_ref()?.suspension()?;
         passive.is_said = true;
         Some(end_sentence(format!("{}: {why}", file_name(database))))
+    }
+
+    /// As [`workload::controller::host::DatabaseHost::copy_queues`].
+    pub(super) fn queues_of_copy(&self, database: usize) -> Option<CopyQueues> {
+        let passive = self.passive.borrow();
+        let state = passive.get(&database)?.copy.as_ref()?.state();
+        Some(CopyQueues {
+            copy: u64::from(state.copy_queue),
+            replay: u64::from(state.replay_queue),
+        })
     }
 
     /// Takes note of how far the copy has come.

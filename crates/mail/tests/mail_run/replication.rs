@@ -5,6 +5,7 @@ use config::{ByteSize, TimeSpan};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
 use measure::result::{CheckId, ErrorKind, RunResult, Verdict};
+use measure::sample::Phase;
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::{IoFailure, IoOperation, Runtime, SimulatedDisk};
 use workload::controller::plan::ReplicationPlan;
@@ -28,6 +29,10 @@ fn one_database() -> MailProfile {
 }
 
 fn run_replicating(profile: &MailProfile, faults: Vec<Fault>) -> RunResult {
+    replicating(profile, faults).result
+}
+
+fn replicating(profile: &MailProfile, faults: Vec<Fault>) -> Outcome {
     let runtime = Runtime::virtual_clock();
     let disk = SimulatedDisk::new(&runtime.handle(), slow_disk());
     faults.into_iter().for_each(|fault| disk.set_fault(fault));
@@ -35,13 +40,14 @@ fn run_replicating(profile: &MailProfile, faults: Vec<Fault>) -> RunResult {
     plan.run.tests.replication = Some(ReplicationPlan {
         copied_to: "passive".to_owned(),
     });
-    let Outcome { result, .. } = carry_out(&runtime, &disk, plan);
-    result
+    carry_out(&runtime, &disk, plan)
 }
 
 #[test]
 fn copies_follow_the_load_and_are_the_same_in_the_end() {
-    let result = run_replicating(&small(), Vec::new());
+    let Outcome {
+        result, samples, ..
+    } = replicating(&small(), Vec::new());
     assert_eq!(result.errors, [], "{:#?}", result.errors);
     assert_eq!(result.verdict, Verdict::Pass, "{}", result.verdict_reason);
     let phases = result.phases.iter();
@@ -70,6 +76,24 @@ fn copies_follow_the_load_and_are_the_same_in_the_end() {
         );
         assert!(one.copy_queue <= one.copy_queue_max, "{one:?}");
         assert!(one.compared_pages > Some(1_000), "{one:?}");
+    }
+    let load = samples
+        .iter()
+        .filter(|sample| sample.phase == Phase::Measured);
+    let queues: Vec<Vec<_>> = load
+        .map(|sample| sample.databases.iter().map(|one| one.copy_queues).collect())
+        .collect();
+    assert!(queues.iter().flatten().all(Option::is_some), "{queues:?}");
+    for (number, one) in replication.databases.iter().enumerate() {
+        let queues = queues.iter().filter_map(|sample| sample[number]);
+        let (copy, replay): (Vec<_>, Vec<_>) = queues.map(|one| (one.copy, one.replay)).unzip();
+        let longest = |queue: Vec<u64>| queue.into_iter().max();
+        assert!(longest(copy) <= Some(one.copy_queue_max), "{one:?}");
+        let replay = longest(replay);
+        assert!(
+            replay > Some(0) && replay <= Some(one.replay_queue_max),
+            "{one:?}"
+        );
     }
     let totals = &result.totals;
     for figures in [

@@ -5,17 +5,32 @@ use mail::edb_host::{DatabaseDirectories, EdbHost};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
 use measure::result::RunResult;
+use measure::sample::Sample;
 use runtime::{Handle, Runtime, SimulatedDirectory, SimulatedDisk, SimulatedOptions};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
-use workload::controller::{NoListener, run_on_virtual_clock};
-use workload::progress::StopRequest;
+use workload::controller::{InterimResult, RunListener, run_on_virtual_clock};
+use workload::progress::{LiveSample, StopRequest};
 
 /// A run and the disk it ran on, one for all databases.
 pub struct Outcome {
     pub result: RunResult,
+    #[allow(dead_code)] // Not every test looks at them.
+    pub samples: Vec<Sample>,
     #[allow(dead_code)] // Not every test looks at the disk afterwards.
     pub disk: SimulatedDisk,
+}
+
+/// Keeps the samples of a run.
+#[derive(Default)]
+struct Samples(Vec<Sample>);
+
+impl RunListener for Samples {
+    fn sample(&mut self, sample: &Sample, _: &LiveSample, _: InterimResult<'_>) {
+        self.0.push(sample.clone());
+    }
 }
 
 /// Three small databases of 8 MiB, each with a cache of an eighth of that.
@@ -108,6 +123,8 @@ pub fn run_on(runtime: &Runtime, disk: &SimulatedDisk, profile: &MailProfile) ->
 pub fn carry_out(runtime: &Runtime, disk: &SimulatedDisk, plan: MailPlan) -> Outcome {
     let handle = runtime.handle();
     let (for_hosts, disk_of_hosts) = (handle.clone(), disk.clone());
+    let samples = Rc::new(RefCell::new(Samples::default()));
+    let listener = Rc::clone(&samples);
     let result = runtime.block_on(async move {
         let run = plan.run.clone();
         let mut base = RunResult::new();
@@ -115,18 +132,11 @@ pub fn carry_out(runtime: &Runtime, disk: &SimulatedDisk, plan: MailPlan) -> Out
         let plan = Arc::new(plan);
         let make = move |shard| host(&for_hosts, &disk_of_hosts, shard, &plan);
         let stop = StopRequest::new();
-        run_on_virtual_clock(
-            handle,
-            run,
-            base,
-            stop,
-            workload::controller::shared(NoListener),
-            make,
-        )
-        .await
+        run_on_virtual_clock(handle, run, base, stop, listener, make).await
     });
     Outcome {
         result,
+        samples: samples.take().0,
         disk: disk.clone(),
     }
 }

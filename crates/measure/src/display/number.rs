@@ -22,6 +22,7 @@ fn singular(unit: Unit) -> Option<&'static str> {
     match unit {
         Unit::Errors => Some("error"),
         Unit::Pages => Some("page"),
+        Unit::LogFiles => Some("log file"),
         Unit::Requests => Some("request"),
         _ => None,
     }
@@ -37,7 +38,7 @@ pub fn in_column(value: f64, unit: Unit) -> String {
         Unit::Bytes => bytes(value),
         Unit::BytesPerSecond if value.is_finite() => format!("{}/s", bytes(value)),
         Unit::Fraction => percent(value),
-        Unit::Count | Unit::Pages | Unit::Errors => limit(value),
+        Unit::Count | Unit::Pages | Unit::LogFiles | Unit::Errors => limit(value),
         _ => figure(value),
     }
 }

@@ -114,6 +114,11 @@ metrics! {
     OperationFailures "operation_failures" Count Sum [Total Database Operation] "failed"
         "Operations that ended with an error or a conflict in this sample (a count).";
 
+    CopyQueue "copy_queue_log_files" LogFiles Last [Total Database] "copy queue"
+        "Full log files of the database that were not shipped to its passive copy yet, at the end of the sample.";
+    ReplayQueue "replay_queue_log_files" LogFiles Last [Total Database] "replay queue"
+        "Log files that were shipped to the passive copy and not replayed there yet, at the end of the sample.";
+
     CpuBusy "cpu_busy_percent" Percent OverTime [Total] "CPU busy, all cores"
         "Share of the time of all CPUs that was busy.";
     CpuIoWait "cpu_io_wait_percent" Percent OverTime [Total] "CPU iowait"
@@ -316,6 +321,7 @@ mod tests {
                 Unit::Percent | Unit::PercentOfCore => "_percent",
                 Unit::Fraction => "_fraction",
                 Unit::Pages => "_pages",
+                Unit::LogFiles => "_log_files",
                 _ => "",
             };
             assert!(id.ends_with(end), "{id} is in {:?}", metric.unit());

@@ -52,6 +52,8 @@ units! {
     Requests "requests",
     /// Pages of a pool.
     Pages "pages",
+    /// Log files of a database.
+    LogFiles "log files",
     /// Failed requests and bad pages.
     Errors "errors",
 }

@@ -76,6 +76,28 @@ pub struct DatabaseMeters {
     pub page_fault_stalls: u64,
     /// Size of the database file at the end of the interval; `None` when nobody said.
     pub size_bytes: Option<u64>,
+    /// What its passive copy lacked at the end of the interval; `None` without such a copy.
+    pub copy_queues: Option<CopyQueues>,
+}
+
+/// What a passive copy of a database lacks, in log files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CopyQueues {
+    /// Full log files of the database that were not shipped yet.
+    pub copy: u64,
+    /// Shipped log files that were not replayed yet.
+    pub replay: u64,
+}
+
+impl std::ops::Add for CopyQueues {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            copy: self.copy + other.copy,
+            replay: self.replay + other.replay,
+        }
+    }
 }
 
 impl DatabaseMeters {
@@ -147,6 +169,7 @@ impl DatabaseMeters {
         }
         self.page_fault_stalls += other.page_fault_stalls;
         self.size_bytes = other.size_bytes.or(self.size_bytes);
+        self.copy_queues = other.copy_queues.or(self.copy_queues);
     }
 
     /// Adds everything that `other` has counted.
@@ -168,6 +191,7 @@ impl DatabaseMeters {
         }
         self.page_fault_stalls += other.page_fault_stalls;
         self.size_bytes = other.size_bytes.or(self.size_bytes);
+        self.copy_queues = other.copy_queues.or(self.copy_queues);
     }
 
     /// Database reads plus writes that ended well.

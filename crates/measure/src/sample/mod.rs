@@ -24,7 +24,7 @@ mod totals_result;
 
 pub use collector::Collector;
 pub use layout::{Layout, OperationKind, Phase};
-pub use meters::{DatabaseMeters, IoMeter, OperationMeter, Sample};
+pub use meters::{CopyQueues, DatabaseMeters, IoMeter, OperationMeter, Sample};
 pub use rank_totals::RankTotals;
 pub use recorder::{Recorder, ShardSample};
 pub use row::SampleRow;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{DatabaseMeters, Layout, Phase};
+use super::{CopyQueues, DatabaseMeters, Layout, Phase};
 use crate::metric::Stream;
 
 /// What one shard (one thread) counts into. Recording costs some ten nanoseconds.
@@ -114,6 +114,11 @@ impl Recorder {
     /// Notes the present size of a database file.
     pub fn database_size(&mut self, database: usize, size_bytes: u64) {
         self.databases[database].size_bytes = Some(size_bytes);
+    }
+
+    /// Notes what the passive copy of a database lacks at present.
+    pub fn copy_queues(&mut self, database: usize, queues: CopyQueues) {
+        self.databases[database].copy_queues = Some(queues);
     }
 
     /// Ends the interval and begins the next one of the same phase.

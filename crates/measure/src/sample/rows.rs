@@ -41,14 +41,20 @@ pub fn rows_of(sample: &Sample) -> Vec<SampleRow> {
     rows
 }
 
-/// All databases of a sample together; their sizes are added up.
+/// All databases of a sample together; their sizes and queues are added up.
 fn total_meters(sample: &Sample) -> DatabaseMeters {
     let mut databases = sample.databases.iter();
     let mut total = databases.next().cloned().unwrap_or_default();
     for meters in databases {
         let size = total.size_bytes.zip(meters.size_bytes).map(|(a, b)| a + b);
+        // Not every database may have a copy.
+        let queues = [total.copy_queues, meters.copy_queues]
+            .into_iter()
+            .flatten();
+        let queues = queues.reduce(std::ops::Add::add);
         total.merge(meters);
         total.size_bytes = size;
+        total.copy_queues = queues;
     }
     total
 }
@@ -62,6 +68,14 @@ fn database_values(meters: &DatabaseMeters, layout: &Layout, length_s: f64) -> V
             per_second(meters.page_fault_stalls),
         ),
         (Metric::Size, meters.size_bytes.map(|bytes| bytes as f64)),
+        (
+            Metric::CopyQueue,
+            meters.copy_queues.map(|queues| queues.copy as f64),
+        ),
+        (
+            Metric::ReplayQueue,
+            meters.copy_queues.map(|queues| queues.replay as f64),
+        ),
     ]
     .into_iter()
     .collect();

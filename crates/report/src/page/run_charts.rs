@@ -1,7 +1,6 @@
 //! The charts of a run: time series and latency distributions.
 
-use measure::metric::{IoMetric, Metric};
-use measure::metric::{RowScope, Stream};
+use measure::metric::{IoMetric, Metric, RowScope, Stream, Unit};
 use measure::result::{CheckId, DatabaseResult, RunKind};
 use measure::sample::{Phase, SampleRow};
 
@@ -34,6 +33,7 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
         devices(run),
         cpu(run),
         operations(run),
+        copy_queues(run),
         operation_latency(run),
         stalls(run),
         events::rebuilds(run),
@@ -385,6 +385,22 @@ fn operation_latency(run: &Run) -> Chart {
     if !chart.is_empty() {
         let response = line(run, |sample| sample.get(Metric::ResponseP99));
         chart.add("response time (from due time)", 6, Mark::Dashed, &response);
+    }
+    chart
+}
+
+/// What the passive copies lack, when there are any.
+fn copy_queues(run: &Run) -> Chart {
+    let title = "Passive copies: log files not shipped or not replayed";
+    let mut chart = over_time("copy-queues", title, Unit::LogFiles.text());
+    for (tone, mark, metric) in [
+        (4, Mark::Line, Metric::CopyQueue),
+        (6, Mark::Dashed, Metric::ReplayQueue),
+    ] {
+        let points = line(run, |sample| sample.get(metric));
+        if points.iter().any(|point| point.1.is_finite()) {
+            chart.add(metric.label(), tone, mark, &points);
+        }
     }
     chart
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use measure::result::IntegrityClass;
-use measure::sample::Recorder;
+use measure::sample::{CopyQueues, Recorder};
 use runtime::IoObserver;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -370,6 +370,11 @@ pub trait DatabaseHost: 'static {
 
     /// Why a passive copy does not follow its database any more, as a sentence, once.
     fn take_suspension(&self, _database: usize) -> Option<String> {
+        None
+    }
+
+    /// What the passive copy of a database lacks at present; `None` without such a copy.
+    fn copy_queues(&self, _database: usize) -> Option<CopyQueues> {
         None
     }
 

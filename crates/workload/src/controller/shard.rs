@@ -458,6 +458,9 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
             let mut recorder = self.recorder.borrow_mut();
             recorder.page_fault_stalls_so_far(number, now.page_fault_stalls);
             recorder.database_size(number, now.size_bytes);
+            if let Some(queues) = self.host.copy_queues(number) {
+                recorder.copy_queues(number, queues);
+            }
             sizes_bytes.push(now.size_bytes);
             let could_hold = now.cache_capacity_pages.min(now.database_pages).max(1);
             fill = fill.min(now.cached_pages as f64 / could_hold as f64);
