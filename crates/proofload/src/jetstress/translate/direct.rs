@@ -192,7 +192,8 @@ const WITHOUT_SETTING: [WithoutSetting; 11] = [
     (
         "TestDesignInfo/LogInterval2",
         None,
-        "there is one length of samples, run.sample_interval",
+        "samples have one length, run.sample_interval; --events FILE has rate and latencies of every second \
+         besides",
     ),
     (
         "TestDesignInfo/OperationMix@LockOps",
