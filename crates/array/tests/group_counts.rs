@@ -275,6 +275,36 @@ read = { single_track_ms = 0.30, average_ms = 3.81, full_stroke_ms = 7.81 }
 write = { single_track_ms = 0.56, average_ms = 4.40, full_stroke_ms = 8.18 }
 ";
 
+/// MB/s at which a disk of a RAID 5 with chunks of that size is rebuilt where nothing limits the rate.
+fn rebuild_mb_per_s(chunk_kib: u32, unit_kib: u32) -> f64 {
+    let description: DiskDescription = config::from_toml(HARD_DISK).unwrap();
+    let layout = disk_group("raid5", 5, chunk_kib);
+    let settings = format!("[rebuild]\nrate_mb_per_s = 1000.0\nunit_kib = {unit_kib}\n{layout}");
+    let settings: BackendSettings = config::from_toml(&settings).unwrap();
+    let disk = |seed| DiskModel::new(&description, seed).unwrap();
+    let mut backend = Backend::<()>::new(&settings, (0..5).map(disk).collect()).unwrap();
+    backend.fail_disk(0, StationId(2));
+    backend.replace_disk(0, StationId(2), disk(9)).unwrap();
+    let (mut now_ns, until_ns) = (0, 10_000_000_000);
+    while now_ns < until_ns {
+        now_ns = backend.next_event_ns().unwrap();
+        backend.advance_one(now_ns);
+    }
+    let sectors = backend.group(GroupId(0)).counters.rebuilt_sectors;
+    sectors as f64 * 512.0 / 1e6 / (now_ns as f64 / 1e9)
+}
+
+#[test]
+fn small_chunks_are_rebuilt_as_fast_as_large_ones() {
+    let rates = [16, 64, 256, 512].map(|chunk_kib| rebuild_mb_per_s(chunk_kib, 512));
+    let [.., large] = rates;
+    assert!(large > 50.0, "{rates:?}");
+    assert!(rates.iter().all(|rate| *rate > 0.8 * large), "{rates:?}");
+    // Units that are no multiple of a chunk.
+    let odd = [500, 600, 1000].map(|unit_kib| rebuild_mb_per_s(64, unit_kib));
+    assert!(odd.iter().all(|rate| *rate > 0.75 * large), "{odd:?}");
+}
+
 /// The second phase of a read-modify-write hits the sectors that have just passed under the head.
 #[test]
 fn an_isolated_small_write_of_raid_6_takes_a_turn_more_than_its_reads() {

@@ -24,7 +24,7 @@ const BROKERAGE: &str = "predict brokerage --threads 6 --target-size 1GB --durat
     --set run.sample_interval=5s --set run.warm_up.minimum=10s";
 
 /// The name of each, and its command line. `MAIL` and `BROKERAGE` stand for the above.
-const CASES: [(&str, &str); 23] = [
+const CASES: [(&str, &str); 24] = [
     (
         "msa2040",
         "predict exchange-2013 --array msa2040 --threads 8 MAIL",
@@ -94,6 +94,11 @@ const CASES: [(&str, &str); 23] = [
         "failed-disk",
         "predict exchange-2013 --array msa2050 --threads 8 MAIL \
         --set array.event=[{at='8s',what='disk-fails',disk=3}]",
+    ),
+    (
+        "rebuild",
+        "predict exchange-2013 --array lsi-s3500-raid5 --threads 8 MAIL \
+        --set array.event=[{at='4s',what='disk-fails',disk=3,lasts='1s'}]",
     ),
     ("brokerage", "BROKERAGE --array msa2042"),
     ("brokerage-tier", "BROKERAGE --array msa2042-tier"),

@@ -78,7 +78,11 @@ impl<P: Payload> Backend<P> {
         let capacities: Vec<u64> = disks.iter().map(Disk::capacity_sectors).collect();
         let mut backend = Self {
             groups: GroupTable::new(settings, &capacities)?,
-            disks: Disks::new(disks, &settings.policy.dispatch),
+            disks: Disks::new(
+                disks,
+                &settings.policy.dispatch,
+                settings.policy.rebuild.unit_sectors(),
+            ),
             requests: Requests::new(),
             tasks: StripeTasks::new(),
             background: Background::new(settings),

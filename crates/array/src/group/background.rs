@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use super::pace::{Cursor, Pacer, Timer, ns_per_sector};
 use super::{BackendSettings, RebuildSettings, ScrubSettings};
-use crate::SECTOR_BYTES;
 
 /// Rebuilds and scrubs in progress, and those of them that may be able to start a step.
 #[derive(Debug)]
@@ -44,7 +43,8 @@ pub(super) struct Rebuild {
     pub(super) member: u16,
     /// Where the next step begins.
     pub(super) cursor: Cursor,
-    pub(super) in_flight: u32,
+    /// Sectors of the lost disk in steps under way.
+    pub(super) sectors_in_flight: u32,
     pub(super) pacer: Pacer,
 }
 
@@ -66,11 +66,16 @@ impl Rebuilds {
             last_number: 0,
             ns_per_sector: ns_per_sector(settings.rate_mb_per_s),
             in_flight_max: settings.in_flight,
-            step_sectors: settings.unit_kib * 1024 / SECTOR_BYTES as u32,
+            step_sectors: settings.unit_sectors(),
         }
     }
 
-    /// Most sectors of a chunk that are rebuilt in one step. Scrubs take the same steps.
+    /// Whether one more step may start beside those under way.
+    pub(super) fn has_room_for_a_step(&self, sectors_in_flight: u32) -> bool {
+        sectors_in_flight <= (self.in_flight_max - 1) * self.step_sectors
+    }
+
+    /// Most sectors of a chunk that are rebuilt at once. Scrubs take the same steps.
     pub(super) fn step_sectors(&self) -> u32 {
         self.step_sectors
     }
@@ -90,7 +95,7 @@ impl Rebuilds {
             set,
             member,
             cursor: Cursor::default(),
-            in_flight: 0,
+            sectors_in_flight: 0,
             pacer: Pacer::new(now_ns),
         });
         self.last_number
@@ -100,6 +105,12 @@ impl Rebuilds {
     pub(super) fn abandon(&mut self, set: u16, member: u16) {
         self.list
             .retain(|rebuild| (rebuild.set, rebuild.member) != (set, member));
+    }
+
+    /// Sectors in steps of a rebuild that are under way; `None` when it has ended.
+    pub(super) fn sectors_in_flight(&self, number: u32) -> Option<u32> {
+        let rebuild = self.list.iter().find(|rebuild| rebuild.number == number);
+        rebuild.map(|rebuild| rebuild.sectors_in_flight)
     }
 
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Rebuild> {

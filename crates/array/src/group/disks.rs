@@ -55,22 +55,30 @@ pub(super) struct Disks<P> {
     stations: Vec<Station<P>>,
     events: EventQueue<Timer>,
     requests: Slab<StationRequest<P>>,
-    /// Requests to failed disks whose end is still to be reported.
-    failed: VecDeque<u32>,
+    /// Requests whose end is still to be reported: those to failed disks, and the others of a command that
+    /// did several.
+    ended: VecDeque<(u32, Outcome)>,
+    /// Stations with requests that the disk is to get when nothing more happens in this instant.
+    held: Vec<u16>,
 }
 
 impl<P: Payload> Disks<P> {
-    pub(super) fn new(disks: Vec<DiskModel>, dispatch: &DispatchSettings) -> Self {
+    pub(super) fn new(
+        disks: Vec<DiskModel>,
+        dispatch: &DispatchSettings,
+        most_joined_sectors: u32,
+    ) -> Self {
         let stations: Vec<Station<P>> = disks
             .into_iter()
-            .map(|disk| Station::new(disk, dispatch))
+            .map(|disk| Station::new(disk, dispatch, most_joined_sectors))
             .collect();
         Self {
             dispatch: dispatch.clone(),
             events: EventQueue::new(stations.len()),
             stations,
             requests: Slab::new(),
-            failed: VecDeque::new(),
+            ended: VecDeque::new(),
+            held: Vec::new(),
         }
     }
 
@@ -110,7 +118,7 @@ impl<P: Payload> Disks<P> {
         match self.events.pop()?.1 {
             Due::Source(number) => {
                 let station = &mut self.stations[number];
-                let (id, outcome) = station.complete(now_ns, &mut self.requests);
+                let (id, outcome) = station.complete(now_ns, &mut self.requests, &mut self.ended);
                 let next_ns = station.next_completion_ns();
                 self.events.set_source(number, next_ns);
                 Some(DiskEvent::Ended(self.end(id, outcome)))
@@ -135,15 +143,15 @@ impl<P: Payload> Disks<P> {
         ended
     }
 
-    /// The next of the requests that ended because their disk had failed.
+    /// The next of the requests that ended without an event of their own.
     #[inline]
-    pub(super) fn pop_failed(&mut self) -> Option<Ended<P>> {
-        let id = self.failed.pop_front()?;
-        Some(self.end(id, Outcome::DiskFailed))
+    pub(super) fn pop_ended(&mut self) -> Option<Ended<P>> {
+        let (id, outcome) = self.ended.pop_front()?;
+        Some(self.end(id, outcome))
     }
 
     /// Sends a request to a disk. One to a disk that has failed, or to no station at all, comes
-    /// back from [`Disks::pop_failed`].
+    /// back from [`Disks::pop_ended`].
     #[inline]
     pub(super) fn issue(&mut self, now_ns: u64, aim: RequestTarget, payload: P) {
         let id = self.requests.take();
@@ -159,21 +167,43 @@ impl<P: Payload> Disks<P> {
         let number = usize::from(aim.station);
         let station = self.stations.get_mut(number);
         let Some(station) = station.filter(|station| station.is_working()) else {
-            self.failed.push_back(id);
+            self.ended.push_back((id, Outcome::DiskFailed));
             return;
         };
+        if aim.class == IoClass::Rebuild {
+            station.enqueue_only(now_ns, id, &mut self.requests);
+            if !self.held.contains(&aim.station) {
+                self.held.push(aim.station);
+            }
+            return;
+        }
         station.enqueue(now_ns, id, &mut self.requests);
         let next_ns = station.next_completion_ns();
         self.events.set_source(number, next_ns);
     }
 
-    /// Takes a disk out of service. Its requests come back from [`Disks::pop_failed`].
+    /// Gives disks what was held back until everything of this instant was sent.
+    #[inline]
+    pub(super) fn start_held(&mut self, now_ns: u64) {
+        while let Some(station) = self.held.pop() {
+            let number = usize::from(station);
+            let station = &mut self.stations[number];
+            if station.is_working() {
+                station.fill_disk(now_ns, &mut self.requests);
+                let next_ns = station.next_completion_ns();
+                self.events.set_source(number, next_ns);
+            }
+        }
+    }
+
+    /// Takes a disk out of service. Its requests come back from [`Disks::pop_ended`].
     pub(super) fn fail(&mut self, now_ns: u64, id: StationId) {
         let number = usize::from(id.0);
         let mut lost = Vec::new();
         self.stations[number].fail(now_ns, id.0, &mut self.requests, &mut lost);
         self.events.set_source(number, None);
-        self.failed.extend(lost);
+        let lost = lost.into_iter();
+        self.ended.extend(lost.map(|id| (id, Outcome::DiskFailed)));
     }
 
     /// From now on a disk takes so many times as long for everything as its make does.
@@ -246,7 +276,7 @@ mod tests {
 
     #[test]
     fn every_request_comes_back_once_from_a_disk_or_as_one_to_a_failed_disk() {
-        let mut disks = Disks::<()>::new(vec![disk(), disk()], &DispatchSettings::default());
+        let mut disks = Disks::<()>::new(vec![disk(), disk()], &DispatchSettings::default(), 0);
         for slot in 0..6 {
             disks.issue(0, read(slot as u16 % 2, slot), ());
         }
@@ -266,7 +296,7 @@ mod tests {
         assert!(matches!(timer, Some(DiskEvent::Timer(Timer::Scrub(3)))));
         disks.fail(first_ns, StationId(1));
         disks.issue(first_ns, read(1, 7), ());
-        while let Some(end) = disks.pop_failed() {
+        while let Some(end) = disks.pop_ended() {
             ended.push((end.slot, end.outcome));
         }
         while let Some(next_ns) = disks.next_event_ns() {
@@ -286,6 +316,6 @@ mod tests {
         assert_eq!(disks.in_flight(), 0);
         disks.replace(StationId(1), disk());
         disks.issue(first_ns, read(1, 8), ());
-        assert!(disks.next_event_ns().is_some() && disks.pop_failed().is_none());
+        assert!(disks.next_event_ns().is_some() && disks.pop_ended().is_none());
     }
 }

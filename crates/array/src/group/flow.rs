@@ -205,13 +205,14 @@ impl<P: Payload> Backend<P> {
     #[inline]
     pub(super) fn settle(&mut self, now_ns: u64) {
         loop {
-            if let Some(ended) = self.disks.pop_failed() {
+            if let Some(ended) = self.disks.pop_ended() {
                 self.disk_request_ended(now_ns, ended);
             } else if let Some(task) = self.tasks.pop_ready() {
                 self.start_task(now_ns, task);
             } else if let Some(task) = self.background.pop_runnable() {
                 self.run_background(now_ns, task, false);
             } else {
+                self.disks.start_held(now_ns);
                 return;
             }
         }

@@ -76,14 +76,15 @@ impl<P: Payload> Backend<P> {
         }
         loop {
             let rebuilds = &mut self.background.rebuilds;
-            let (step_sectors, ns_per_sector) = (rebuilds.step_sectors, rebuilds.ns_per_sector);
-            let in_flight_max = rebuilds.in_flight_max;
+            let Some(in_flight) = rebuilds.sectors_in_flight(number) else {
+                return;
+            };
+            if !rebuilds.has_room_for_a_step(in_flight) {
+                return;
+            }
             let Some(rebuild) = rebuilds.get_mut(number) else {
                 return;
             };
-            if rebuild.in_flight >= in_flight_max {
-                return;
-            }
             match rebuild.pacer.turn(now_ns) {
                 Turn::Now => {}
                 Turn::SetTimer(at_ns) => {
@@ -92,23 +93,45 @@ impl<P: Payload> Backend<P> {
                 }
                 Turn::Wait => return,
             }
-            let (set, member) = (rebuild.set, rebuild.member);
-            let cursor = &mut rebuild.cursor;
-            let rows = self
-                .groups
-                .next_rows(set, Some(member), step_sectors, cursor);
-            let Some(rows) = rows else {
-                if rebuild.in_flight == 0 {
+            let is_idle = rebuild.sectors_in_flight == 0;
+            if self.start_step(now_ns, number) == 0 {
+                if is_idle {
                     self.finish_rebuild(now_ns, number);
                 }
                 return;
+            }
+        }
+    }
+
+    /// Starts a step: rows of consecutive stripes, as many as make no more than a unit, so that small
+    /// chunks cost the disks as little as large ones. Returns the sectors of the lost disk in it.
+    fn start_step(&mut self, now_ns: u64, number: u32) -> u32 {
+        let rebuilds = &self.background.rebuilds;
+        let (step_sectors, ns_per_sector) = (rebuilds.step_sectors, rebuilds.ns_per_sector);
+        let mut sectors = 0;
+        while sectors < step_sectors {
+            let Some(rebuild) = self.background.rebuilds.get_mut(number) else {
+                return sectors;
             };
-            rebuild.in_flight += 1;
-            let cost_ns = ns_per_sector * f64::from(rows.count());
-            rebuild.pacer.start(now_ns, cost_ns);
+            let (set, member) = (rebuild.set, rebuild.member);
+            let mut cursor = rebuild.cursor;
+            let rows = self
+                .groups
+                .next_rows(set, Some(member), step_sectors, &mut cursor);
+            let fits = |rows: &StripeRows| sectors == 0 || sectors + rows.count() <= step_sectors;
+            let Some(rows) = rows.filter(fits) else { break };
+            rebuild.cursor = cursor;
+            sectors += rows.count();
+            rebuild.sectors_in_flight += rows.count();
             let goal = Goal::Rebuild { member, number };
             self.start_background(now_ns, rows, goal, IoClass::Rebuild);
         }
+        if let Some(rebuild) = self.background.rebuilds.get_mut(number) {
+            rebuild
+                .pacer
+                .start(now_ns, ns_per_sector * f64::from(sectors));
+        }
+        sectors
     }
 
     /// Makes a task for rows and queues it for them.
@@ -150,7 +173,7 @@ impl<P: Payload> Backend<P> {
         let Some(rebuild) = self.background.rebuilds.get_mut(number) else {
             return;
         };
-        rebuild.in_flight -= 1;
+        rebuild.sectors_in_flight -= rows.count();
         self.background.wake(Timer::Rebuild(number));
         let group = &mut self.groups[rows.group];
         if group.state == GroupState::Failed {

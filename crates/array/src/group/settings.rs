@@ -66,10 +66,17 @@ settings! {
         /// Most data written to the new disk, however idle the disks are.
         pub rate_mb_per_s: f64 = 50.0, as within(0.001..=1e6),
             source "Published times of 2.5 to 5 h for 900 GB say 50 to 100 (inferred).";
-        /// Stripes being rebuilt at the same time.
+        /// Steps under way at the same time.
         pub in_flight: u32 = 2, as within(1..=1_024);
-        /// Most of a chunk rebuilt in one step.
+        /// Data of the lost disk that one step rebuilds: a part of a chunk, or consecutive chunks.
         pub unit_kib: u32 = 512, as within(1..=65_536);
+    }
+}
+
+impl RebuildSettings {
+    /// The unit in sectors.
+    pub(super) fn unit_sectors(&self) -> u32 {
+        self.unit_kib * 1024 / crate::SECTOR_BYTES as u32
     }
 }
 

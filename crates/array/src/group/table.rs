@@ -298,7 +298,7 @@ impl GroupTable {
             let tolerant = geometry.tolerance() > 0 && group.state != GroupState::Failed;
             if !tolerant || cursor.stripe >= geometry.stripes {
                 cursor.group += 1;
-                cursor.stripe = 0;
+                (cursor.stripe, cursor.row) = (0, 0);
                 continue;
             }
             let stripe = cursor.stripe;

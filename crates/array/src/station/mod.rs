@@ -17,7 +17,7 @@ pub use counters::{StationCounters, StationInvariantError};
 pub(crate) use dispatch::Dispatch;
 pub use dispatch::DispatchSettings;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::Direction;
 use crate::disk::{Disk, DiskModel, DiskRequest, SlowableDisk};
@@ -71,8 +71,20 @@ pub(crate) struct StationRequest<P> {
     pub(crate) slot: u32,
     pub(crate) payload: P,
     stage: Stage,
+    /// The next one in the queue; on board, the next one of the same command.
     next: u32,
     arrived_ns: u64,
+}
+
+impl<P> StationRequest<P> {
+    /// Whether it goes on where `before` ends, so that one command can do both. Only what a rebuild reads
+    /// and writes is joined.
+    #[inline]
+    fn continues(&self, before: &Self) -> bool {
+        self.class == IoClass::Rebuild
+            && (before.class, before.direction) == (self.class, self.direction)
+            && before.first_sector + u64::from(before.sectors) == self.first_sector
+    }
 }
 
 impl<P: Payload> Default for StationRequest<P> {
@@ -99,6 +111,19 @@ struct Queue {
     last: u32,
 }
 
+impl Queue {
+    /// Takes out the first request. There is one.
+    #[inline]
+    fn pop<P>(&mut self, requests: &Slab<StationRequest<P>>) -> u32 {
+        let id = self.first;
+        self.first = requests[id].next;
+        if self.first == NONE {
+            self.last = NONE;
+        }
+        id
+    }
+}
+
 /// A disk, its queues and its contents.
 #[derive(Debug)]
 pub struct Station<P> {
@@ -106,14 +131,23 @@ pub struct Station<P> {
     dispatch: Dispatch,
     working: bool,
     waiting: [Queue; LANES],
+    /// Commands that the disk holds.
     on_board: [u32; LANES],
+    /// Requests in them beyond the first of each.
+    joined_on_board: u32,
+    /// Most sectors of a command that several requests were joined to.
+    most_joined_sectors: u32,
     bad_sectors: BTreeSet<u64>,
     contents: Contents<P>,
     counters: StationCounters,
 }
 
 impl<P: Payload> Station<P> {
-    pub(crate) fn new(disk: DiskModel, settings: &DispatchSettings) -> Self {
+    pub(crate) fn new(
+        disk: DiskModel,
+        settings: &DispatchSettings,
+        most_joined_sectors: u32,
+    ) -> Self {
         let dispatch = Dispatch::new(settings, disk.on_board_queue_depth());
         let empty = Queue {
             first: NONE,
@@ -125,6 +159,8 @@ impl<P: Payload> Station<P> {
             working: true,
             waiting: [empty; LANES],
             on_board: [0; LANES],
+            joined_on_board: 0,
+            most_joined_sectors,
             bad_sectors: BTreeSet::new(),
             contents: Contents::default(),
             counters: StationCounters::default(),
@@ -164,16 +200,34 @@ impl<P: Payload> Station<P> {
     /// Takes in request `id`. The disk works.
     #[inline]
     pub(crate) fn enqueue(&mut self, now_ns: u64, id: u32, requests: &mut Slab<StationRequest<P>>) {
-        debug_assert!(self.working);
-        self.counters.arrive(now_ns);
-        let request = &mut requests[id];
-        request.arrived_ns = now_ns;
-        let lane = Lane::of(request.class);
+        let lane = Lane::of(requests[id].class);
         let nobody_waits = self.waiting.iter().all(|queue| queue.first == NONE);
         if nobody_waits && self.dispatch.has_room(lane, &self.on_board) {
-            self.hand_over(now_ns, id, lane, request);
+            self.arrive(now_ns, &mut requests[id]);
+            self.hand_over(now_ns, id, lane, requests);
             return;
         }
+        self.enqueue_only(now_ns, id, requests);
+        self.fill_disk(now_ns, requests);
+    }
+
+    fn arrive(&mut self, now_ns: u64, request: &mut StationRequest<P>) {
+        debug_assert!(self.working);
+        self.counters.arrive(now_ns);
+        request.arrived_ns = now_ns;
+    }
+
+    /// Takes in request `id`, for which [`Self::fill_disk`] is to be called in the same instant: until
+    /// then others can come that one command does, too.
+    pub(crate) fn enqueue_only(
+        &mut self,
+        now_ns: u64,
+        id: u32,
+        requests: &mut Slab<StationRequest<P>>,
+    ) {
+        let request = &mut requests[id];
+        self.arrive(now_ns, request);
+        let lane = Lane::of(request.class);
         request.stage = Stage::Waiting;
         request.next = NONE;
         let queue = &mut self.waiting[lane as usize];
@@ -183,27 +237,57 @@ impl<P: Payload> Station<P> {
         } else {
             requests[last].next = id;
         }
-        self.fill_disk(now_ns, requests);
     }
 
+    /// Gives the disk a command: the request, and those that wait first in its lane and continue it.
     #[inline]
-    fn hand_over(&mut self, now_ns: u64, id: u32, lane: Lane, request: &mut StationRequest<P>) {
+    fn hand_over(
+        &mut self,
+        now_ns: u64,
+        id: u32,
+        lane: Lane,
+        requests: &mut Slab<StationRequest<P>>,
+    ) {
+        let request = &mut requests[id];
         request.stage = Stage::OnBoard;
+        request.next = NONE;
         self.on_board[lane as usize] += 1;
-        self.disk.submit(
-            now_ns,
-            DiskRequest {
-                tag: id,
-                direction: request.direction,
-                first_sector: request.first_sector,
-                sectors: request.sectors,
-            },
-        );
+        let mut command = DiskRequest {
+            tag: id,
+            direction: request.direction,
+            first_sector: request.first_sector,
+            sectors: request.sectors,
+        };
+        if request.class == IoClass::Rebuild {
+            command.sectors = self.join(id, lane, requests);
+        }
+        self.disk.submit(now_ns, command);
+    }
+
+    /// Takes requests that continue the last one out of their queue; returns the sectors of all.
+    fn join(&mut self, mut last: u32, lane: Lane, requests: &mut Slab<StationRequest<P>>) -> u32 {
+        let queue = &mut self.waiting[lane as usize];
+        let mut sectors = requests[last].sectors;
+        while queue.first != NONE {
+            let next = &requests[queue.first];
+            let has_room = sectors + next.sectors <= self.most_joined_sectors;
+            if !has_room || !next.continues(&requests[last]) {
+                break;
+            }
+            let id = queue.pop(requests);
+            requests[last].next = id;
+            requests[id].stage = Stage::OnBoard;
+            requests[id].next = NONE;
+            sectors += requests[id].sectors;
+            self.joined_on_board += 1;
+            last = id;
+        }
+        sectors
     }
 
     /// Hands waiting requests to the disk while it takes any.
     #[inline]
-    fn fill_disk(&mut self, now_ns: u64, requests: &mut Slab<StationRequest<P>>) {
+    pub(crate) fn fill_disk(&mut self, now_ns: u64, requests: &mut Slab<StationRequest<P>>) {
         loop {
             let waiting = &self.waiting;
             let oldest_ns = std::array::from_fn(|lane| {
@@ -216,27 +300,37 @@ impl<P: Payload> Station<P> {
             let Some(lane) = self.dispatch.choose(now_ns, oldest_ns, &self.on_board) else {
                 return;
             };
-            let queue = &mut self.waiting[lane as usize];
-            let id = queue.first;
-            queue.first = requests[id].next;
-            if queue.first == NONE {
-                queue.last = NONE;
-            }
-            self.hand_over(now_ns, id, lane, &mut requests[id]);
+            let id = self.waiting[lane as usize].pop(requests);
+            self.hand_over(now_ns, id, lane, requests);
         }
     }
 
-    /// Takes out the request that the disk completes now: its number, and how it ended.
+    /// Takes out what the disk completes now: the number of the first request, and how it ended. The
+    /// others of the command go to `others`.
     #[inline]
     pub(crate) fn complete(
         &mut self,
         now_ns: u64,
         requests: &mut Slab<StationRequest<P>>,
+        others: &mut VecDeque<(u32, Outcome)>,
     ) -> (u32, Outcome) {
         let id = self.disk.complete(now_ns).tag;
-        let request = &mut requests[id];
+        self.on_board[Lane::of(requests[id].class) as usize] -= 1;
+        let outcome = self.leave(now_ns, &mut requests[id]);
+        let mut next = requests[id].next;
+        while next != NONE {
+            self.joined_on_board -= 1;
+            let outcome = self.leave(now_ns, &mut requests[next]);
+            others.push_back((next, outcome));
+            next = requests[next].next;
+        }
+        self.fill_disk(now_ns, requests);
+        (id, outcome)
+    }
+
+    #[inline]
+    fn leave(&mut self, now_ns: u64, request: &mut StationRequest<P>) -> Outcome {
         request.stage = Stage::Outside;
-        self.on_board[Lane::of(request.class) as usize] -= 1;
         self.counters.complete(
             now_ns,
             request.arrived_ns,
@@ -244,9 +338,7 @@ impl<P: Payload> Station<P> {
             request.class,
             request.sectors,
         );
-        let outcome = self.transfer(request);
-        self.fill_disk(now_ns, requests);
-        (id, outcome)
+        self.transfer(request)
     }
 
     /// Moves the contents. Bad sectors are left as zeros in what is read.
@@ -323,6 +415,7 @@ impl<P: Payload> Station<P> {
             last: NONE,
         }; LANES];
         self.on_board = [0; LANES];
+        self.joined_on_board = 0;
         for id in 0..requests.len() {
             let request = &mut requests[id];
             if request.stage != Stage::Outside && request.station == station {
@@ -358,7 +451,8 @@ impl<P: Payload> Station<P> {
         requests: &Slab<StationRequest<P>>,
     ) -> Result<(), StationInvariantError> {
         self.counters.check_little(station)?;
-        let mut held = u64::from(self.on_board.iter().sum::<u32>());
+        let on_board = self.on_board.iter().sum::<u32>() + self.joined_on_board;
+        let mut held = u64::from(on_board);
         for queue in &self.waiting {
             let mut next = queue.first;
             while next != NONE {

@@ -7,7 +7,7 @@ fn station(settings: &DispatchSettings) -> Station<()> {
     let text = "title = 't'\n[ideal]\ncapacity_bytes = 1048576\nservice_us = 1000.0\n\
                 distribution = 'fixed'\n";
     let description: DiskDescription = config::from_toml(text).unwrap();
-    Station::new(DiskModel::new(&description, 1).unwrap(), settings)
+    Station::new(DiskModel::new(&description, 1).unwrap(), settings, 12)
 }
 
 /// Puts in requests of these classes at these times, milliseconds; returns their order of
@@ -17,6 +17,7 @@ fn order(settings: &DispatchSettings, arrivals: &[(u64, IoClass)]) -> Vec<u32> {
     let mut requests = Slab::new();
     let mut order = Vec::new();
     let mut coming = arrivals.iter().peekable();
+    let mut others = VecDeque::new();
     loop {
         let next_ns = station.next_completion_ns();
         let arrival_ns = coming.peek().map(|(at_ms, _)| at_ms * 1_000_000);
@@ -30,8 +31,8 @@ fn order(settings: &DispatchSettings, arrivals: &[(u64, IoClass)]) -> Vec<u32> {
                 station.enqueue(arrival_ns, id, &mut requests);
             }
             (Some(next_ns), _) => {
-                let (id, outcome) = station.complete(next_ns, &mut requests);
-                assert_eq!(outcome, Outcome::Done);
+                let (id, outcome) = station.complete(next_ns, &mut requests, &mut others);
+                assert_eq!((outcome, others.len()), (Outcome::Done, 0));
                 order.push(id);
             }
             (None, Some(_)) => unreachable!(),
@@ -100,4 +101,47 @@ fn the_disk_holds_no_more_than_the_limits() {
         };
         assert_eq!(station.disk().queued(), expected, "after {number}");
     }
+}
+
+/// Requests of a rebuild in this order: which of them end together, and how.
+fn rebuild(extents: &[(u64, u32, Direction)], bad_sector: u64) -> Vec<Vec<(u32, Outcome)>> {
+    let mut station = station(&one_at_a_time());
+    station.mark_unreadable(bad_sector, 1);
+    let mut requests = Slab::new();
+    for &(first_sector, sectors, direction) in extents {
+        let id = requests.take();
+        let request: &mut StationRequest<()> = &mut requests[id];
+        request.class = IoClass::Rebuild;
+        (request.first_sector, request.sectors) = (first_sector, sectors);
+        request.direction = direction;
+        station.enqueue_only(0, id, &mut requests);
+    }
+    station.fill_disk(0, &mut requests);
+    let mut commands = Vec::new();
+    while let Some(now_ns) = station.next_completion_ns() {
+        station.check_invariants(0, &requests).unwrap();
+        let mut others = VecDeque::new();
+        let first = station.complete(now_ns, &mut requests, &mut others);
+        commands.push(std::iter::once(first).chain(others).collect());
+    }
+    station.check_invariants(0, &requests).unwrap();
+    commands
+}
+
+#[test]
+fn one_command_does_what_is_rebuilt_in_a_run() {
+    use Direction::{Read, Write};
+    let done = |id| (id, Outcome::Done);
+    let reads = [(8, 4, Read), (12, 4, Read), (16, 4, Read), (24, 4, Read)];
+    let commands = rebuild(&reads, 13);
+    let bad = (1, Outcome::MediaError);
+    assert_eq!(commands, [vec![done(0), bad, done(2)], vec![done(3)]]);
+    // A command is no longer than a unit.
+    let long = [(8, 4, Read), (12, 4, Read), (16, 5, Read)];
+    assert_eq!(rebuild(&long, 100), [vec![done(0), done(1)], vec![done(2)]]);
+    let mixed = [(8, 4, Read), (12, 4, Write), (16, 4, Write)];
+    assert_eq!(
+        rebuild(&mixed, 100),
+        [vec![done(0)], vec![done(1), done(2)]]
+    );
 }
