@@ -107,6 +107,41 @@ fn a_study_ends_as_its_figures_say_and_keeps_its_cases() {
 }
 
 #[test]
+fn a_blind_prediction_does_without_what_the_study_assumes() {
+    let here = Scratch::new();
+    let assumption =
+        "\n[[assumption]]\nkey = \"mail.session_pause\"\nblind = \"50ms\"\nfrom = \"nothing\"\n";
+    here.file("good.toml", &format!("{STUDY}{assumption}"));
+    let ended = here.proofload("study good.toml --out out --json").exits(0);
+    let figures: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON alone");
+    assert_ne!(figures[0]["predicted"], figures[0]["blind_predicted"]);
+    let pause_of = |case: &str| {
+        let path = here.path("out/cases").join(case).join("config.toml");
+        let text = fs::read_to_string(path).expect("the settings of the case");
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("session_pause ="));
+        line.expect("the setting").to_owned()
+    };
+    assert!(pause_of("good-few-blind").contains("50ms"));
+    assert!(!pause_of("good-few").contains("50ms"));
+}
+
+#[test]
+fn a_figure_that_contradicts_itself_decides_nothing() {
+    let here = Scratch::new();
+    let contradicted = TOO_SLOW.replace(
+        "measure =",
+        "not_comparable = \"the publication says two things.\"\nmeasure =",
+    );
+    here.file("good.toml", &format!("{STUDY}{contradicted}"));
+    here.proofload("study good.toml --out out")
+        .exits(0)
+        .prints("Not comparable: 1.")
+        .prints("Not modelled: 1.");
+}
+
+#[test]
 fn the_json_has_one_object_for_each_figure() {
     let here = Scratch::new();
     here.file("good.toml", &format!("{STUDY}{TOO_SLOW}"));

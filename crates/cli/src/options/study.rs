@@ -38,8 +38,7 @@ pub struct StudyOptions {
     /// may be given several times.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Cases")]
     pub set: Vec<String>,
-    /// Leave out the blind predictions, for which each product family gets the assumptions of the
-    /// others.
+    /// Leave out the blind predictions, which do without what the studies were used to choose.
     #[arg(long, help_heading = "Cases")]
     pub no_blind: bool,
     /// Cases predicted at once [default: one for each CPU].

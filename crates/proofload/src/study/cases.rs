@@ -43,7 +43,7 @@ pub struct Task {
     pub study: String,
     /// Name of the case in the study.
     pub case: String,
-    /// Whether the family's assumptions are replaced.
+    /// Whether the assumptions of the family and the study are replaced.
     pub blind: bool,
     /// Whether there is a blind task beside this one.
     pub has_blind: bool,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use config::{choice, number_or_text, optional, settings, within};
 
+use super::families::Assumption;
 use super::measures::Measure;
 
 settings! {
@@ -20,6 +21,8 @@ settings! {
         pub defaults: Case = Case::default();
         /// The cases by name: a workload on an array.
         pub case: BTreeMap<String, Case>;
+        /// Settings of the workload that this study or another one was used to choose.
+        pub assumption: Vec<Assumption> = Vec::new();
         /// The published figures, each with what of the cases it is compared with.
         pub figure: Vec<Figure>;
         /// The charts of the report.
@@ -88,6 +91,8 @@ settings! {
         pub tolerance: Option<f64>;
         /// Why it cannot be modelled.
         pub not_modelled: Option<String>;
+        /// How the publication contradicts it: it is predicted, and counts neither as met nor as missed.
+        pub not_comparable: Option<String>;
         /// What is to be known of it, such as why it is missed.
         pub note: Option<String>;
     }

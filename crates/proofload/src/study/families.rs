@@ -1,7 +1,8 @@
 //! What product families assume, and what the other families' calibration would have made of it.
 //!
 //! A blind prediction repeats a study as if nobody had seen it: every parameter of the family that
-//! no public source gives is replaced by the value that the other families came to.
+//! no public source gives is replaced by the value that the other families came to, and so is what
+//! the study lists of its workload.
 
 use std::collections::BTreeMap;
 
@@ -29,11 +30,11 @@ settings! {
 }
 
 settings! {
-    /// A parameter that no public source gives, and what stands for it in a blind prediction.
+    /// A setting that no public source gives, and what stands for it in a blind prediction.
     pub struct Assumption {
-        /// Path of the key in the description of an array.
+        /// The key, as in `--set`.
         pub key: String;
-        /// What the other families would have set, as in `--set`.
+        /// The value in a blind prediction, as in `--set`.
         pub blind: String;
         /// Where that comes from.
         pub from: String;
@@ -53,12 +54,14 @@ impl Families {
             .get(family)
             .map(|family| family.assumption.iter());
         let assumptions = assumptions.into_iter().flatten();
-        assumptions
-            .map(|assumption| {
-                let path = format!("array.{}", assumption.key);
-                Setting::at(path, Value::of_text(&assumption.blind))
-            })
-            .collect()
+        assumptions.map(Assumption::blind_setting).collect()
+    }
+}
+
+impl Assumption {
+    /// The setting of a blind prediction.
+    pub fn blind_setting(&self) -> Setting {
+        Setting::at(self.key.clone(), Value::of_text(&self.blind))
     }
 }
 
@@ -68,14 +71,20 @@ mod tests {
     use config::Source;
 
     use super::*;
+    use crate::options::StudyOptions;
+    use crate::predict::{Plan, config};
+    use crate::study::bundled::BUNDLED_STUDIES;
+    use crate::study::cases::scenario_of;
+    use crate::study::description::Study;
 
     #[test]
     fn every_assumption_is_a_key_of_its_family() {
         let families = Families::bundled().unwrap();
         for (name, family) in &families.family {
-            assert!(
-                !family.title.is_empty() && family.assumption.iter().all(|a| !a.from.is_empty())
-            );
+            assert!(!family.title.is_empty());
+            for assumption in &family.assumption {
+                assert!(assumption.key.starts_with("array.") && !assumption.from.is_empty());
+            }
             let mut met = false;
             for array in BUNDLED_ARRAYS {
                 let own = Source::file(array.name, array.toml);
@@ -94,6 +103,26 @@ mod tests {
                 assert_ne!(blind.to_toml(), plain.to_toml(), "{}", array.name);
             }
             assert!(met, "there is no array of the family {name}");
+        }
+    }
+
+    #[test]
+    fn every_assumption_of_a_study_changes_each_of_its_cases() {
+        for bundled in BUNDLED_STUDIES {
+            let name = bundled.name;
+            let study = Study::load(&[Source::file(name, bundled.toml)]).unwrap();
+            for assumption in &study.assumption {
+                for case in study.case.values() {
+                    let case = case.over(&study.defaults);
+                    let options = StudyOptions::default();
+                    let settings = |blind: &[Setting]| {
+                        let scenario = scenario_of(&case, &options, blind).unwrap();
+                        config(&Plan::check(&scenario).unwrap())
+                    };
+                    let blind = settings(&[assumption.blind_setting()]);
+                    assert_ne!(blind, settings(&[]), "{name}: {}", assumption.key);
+                }
+            }
         }
     }
 

@@ -30,15 +30,25 @@ pub struct JudgedFigure {
     pub predicted: Option<f64>,
     /// `predicted` / `published`; null also when the paper says zero.
     pub ratio: Option<f64>,
+    /// Whether the prediction counts: there is one, and the publication does not contradict the figure.
+    pub is_compared: bool,
     /// Whether the model is inside the tolerance, or on the right side of a bound. A figure that
-    /// cannot be modelled is not.
+    /// is not compared is not.
     pub within: bool,
-    /// The value with the family's assumptions taken from the other families.
+    /// The value of the blind prediction.
     pub blind_predicted: Option<f64>,
     /// `blind_predicted` / `published`; null when either is missing or the paper says zero.
     pub blind_ratio: Option<f64>,
     /// What the figure is, how it is judged, and what is to be known of it.
     pub note: String,
+}
+
+impl JudgedFigure {
+    /// Whether it does not count because its publication contradicts it.
+    #[must_use]
+    pub fn is_contradicted(&self) -> bool {
+        self.predicted.is_some() && !self.is_compared
+    }
 }
 
 /// Every figure of a study, in its order.
@@ -48,6 +58,7 @@ pub fn judge(name: &str, study: &Study, own: &Results, blind: &Results) -> Vec<J
         .map(|figure| {
             let model = model(figure, own);
             let blind_model = model_of(figure, blind);
+            let is_compared = model.is_ok() && figure.not_comparable.is_none();
             JudgedFigure {
                 study: name.to_owned(),
                 figure: figure.id.clone(),
@@ -56,7 +67,8 @@ pub fn judge(name: &str, study: &Study, own: &Results, blind: &Results) -> Vec<J
                 published: figure.published,
                 predicted: model.as_ref().ok().copied(),
                 ratio: model.as_ref().ok().and_then(|value| ratio(figure, *value)),
-                within: model.as_ref().is_ok_and(|value| is_within(figure, *value)),
+                is_compared,
+                within: is_compared && model.as_ref().is_ok_and(|value| is_within(figure, *value)),
                 blind_predicted: blind_model,
                 blind_ratio: blind_model.and_then(|value| ratio(figure, value)),
                 note: note(figure, model.as_ref().err()),
@@ -151,6 +163,8 @@ fn note(figure: &Figure, missing: Option<&String>) -> String {
         (None, None) => {}
     }
     parts.extend(missing.cloned());
+    let contradiction = figure.not_comparable.as_ref();
+    parts.extend(contradiction.map(|reason| format!("Not comparable: {reason}")));
     parts.extend(figure.note.clone());
     parts.join(" ")
 }

@@ -166,6 +166,11 @@ fn problem_of(study: &Study, figure: &Figure) -> Option<(&'static str, String)> 
             "has neither a measure nor a reason in `not_modelled`",
         ),
         (
+            !is_modelled && figure.not_comparable.is_some(),
+            "not_comparable",
+            "needs a measure",
+        ),
+        (
             is_modelled && figure.cases.is_empty(),
             "cases",
             "names no case with `cases`",

@@ -34,7 +34,7 @@ use cases::Task;
 use execution::Error;
 use execution::clock;
 use execution::events::{Event, Observer, ignore};
-use families::Families;
+use families::{Assumption, Families};
 use judge::judge;
 
 /// What came out of one study.
@@ -43,7 +43,7 @@ pub struct StudyOutcome {
     pub named: NamedStudy,
     /// Results of its cases.
     pub own: Results,
-    /// Results with the assumptions of the other product families.
+    /// Results of the blind predictions.
     pub blind: Results,
     /// The published figures beside the predicted ones, in the order of the description.
     pub figures: Vec<JudgedFigure>,
@@ -220,8 +220,8 @@ fn new_directory() -> PathBuf {
     PathBuf::from(DEFAULT_PARENT).join(format!("study-{now}"))
 }
 
-/// The cases that a figure or a chart asks for, and the blind ones where the family assumes
-/// anything.
+/// The cases that a figure or a chart asks for, and the blind ones where the family or the study
+/// assumes anything.
 fn add_tasks(
     named: &NamedStudy,
     options: &StudyOptions,
@@ -244,7 +244,8 @@ fn add_tasks(
         let of_case = |blind: &[Setting]| cases::scenario_of(&case, options, blind);
         let place = (name.as_str(), case_name.as_str());
         let mut own = Task::new(place, false, &of_case(&[])?, out)?;
-        let blind = families.blind_settings(own.family());
+        let mut blind = families.blind_settings(own.family());
+        blind.extend(study.assumption.iter().map(Assumption::blind_setting));
         own.has_blind = !options.no_blind && !blind.is_empty();
         let has_blind = own.has_blind;
         tasks.push(own);
@@ -270,7 +271,7 @@ fn verdict_on(outcomes: &[StudyOutcome], stopped: bool) -> Verdict {
         Verdict::Error
     } else if runs().any(is_unsteady) {
         Verdict::Inconclusive
-    } else if figures.any(|figure| figure.predicted.is_some() && !figure.within) {
+    } else if figures.any(|figure| figure.is_compared && !figure.within) {
         Verdict::Fail
     } else {
         Verdict::Pass

@@ -30,7 +30,7 @@ pub(super) fn counted(outcome: &StudyOutcome) -> String {
     let figures: Vec<_> = figures.collect();
     let count = |kind: Kind, within: bool| {
         let meant = figures.iter().filter(|(described, judged)| {
-            described.kind == kind && judged.predicted.is_some() && (judged.within || !within)
+            described.kind == kind && judged.is_compared && (judged.within || !within)
         });
         meant.count() as u64
     };
@@ -52,9 +52,13 @@ pub(super) fn counted(outcome: &StudyOutcome) -> String {
             TOLERANCE * 100.0
         ),
     };
-    let left = figures.len() as u64 - values - ratios;
-    if left > 0 {
-        text.push_str(&format!(" Not modelled: {left}."));
+    let contradicted = outcome.figures.iter().filter(|one| one.is_contradicted());
+    let contradicted = contradicted.count() as u64;
+    let left = figures.len() as u64 - values - ratios - contradicted;
+    for (what, count) in [("Not comparable", contradicted), ("Not modelled", left)] {
+        if count > 0 {
+            text.push_str(&format!(" {what}: {count}."));
+        }
     }
     if outcome
         .figures
@@ -62,7 +66,8 @@ pub(super) fn counted(outcome: &StudyOutcome) -> String {
         .any(|one| one.blind_predicted.is_some())
     {
         text.push_str(
-            " Blind is the same with the assumptions of the product family taken from the others.",
+            " Blind is the same without what was chosen by this study or by another one of the product \
+             family or the workload.",
         );
     }
     text
@@ -83,15 +88,11 @@ pub(super) fn table(outcome: &StudyOutcome) -> Table {
         Column::number("blind ratio", ""),
     ]);
     for (described, judged) in outcome.named.study.figure.iter().zip(&outcome.figures) {
-        let tone = match (judged.predicted, judged.within) {
-            (None, _) => Tone::Open,
-            (Some(_), true) => Tone::Pass,
-            (Some(_), false) => Tone::Fail,
-        };
-        let word = match tone {
-            Tone::Open => "not modelled",
-            Tone::Pass => "yes",
-            Tone::Fail => "NO",
+        let (tone, word) = match (judged.is_compared, judged.within) {
+            (true, true) => (Tone::Pass, "yes"),
+            (true, false) => (Tone::Fail, "NO"),
+            (false, _) if judged.is_contradicted() => (Tone::Open, "not comparable"),
+            (false, _) => (Tone::Open, "not modelled"),
         };
         table.push(vec![
             Cell::new(judged.figure.clone()),

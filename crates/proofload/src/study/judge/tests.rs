@@ -153,6 +153,17 @@ fn what_cannot_be_modelled_is_never_inside() {
 }
 
 #[test]
+fn what_its_publication_contradicts_is_predicted_and_does_not_count() {
+    let lines = format!("{READ}unit = 'ms'\npublished = 8\ncases = ['a']");
+    let counted = judged(&lines);
+    assert!(counted.is_compared && counted.within);
+    let found = judged(&format!("{lines}\nnot_comparable = 'of two tests.'"));
+    assert_eq!(found.predicted, counted.predicted);
+    assert!(!found.is_compared && !found.within);
+    assert!(found.note.ends_with("Not comparable: of two tests."));
+}
+
+#[test]
 fn a_figure_is_one_object_of_these_keys() {
     let found = judged(&format!("{READ}unit = 'ms'\npublished = 8\ncases = ['a']"));
     let value = serde_json::to_value(&found).unwrap();
@@ -170,6 +181,7 @@ fn a_figure_is_one_object_of_these_keys() {
         "published",
         "predicted",
         "ratio",
+        "is_compared",
         "within",
         "blind_predicted",
         "blind_ratio",

@@ -98,6 +98,13 @@ fn what_cannot_be_a_study_is_refused_with_the_reason() {
             "a reason against it",
         ),
         (
+            changed(
+                "measure = \"host-read-ms\"",
+                "not_modelled = \"so\"\nnot_comparable = \"so\"",
+            ),
+            "needs a measure",
+        ),
+        (
             changed("cases = [", "comparison = \"times\"\ncases = ["),
             "needs both",
         ),
