@@ -107,6 +107,11 @@ fn assert_reported(result: &serde_json::Value, harmed: &BTreeMap<u32, HarmedPage
     );
 }
 
+/// Harms pages of which each can be listed.
+fn harm_some(file: &Path, earlier: &Pages, foreign: &Path, seed: u64) -> BTreeMap<u32, HarmedPage> {
+    harm_pages(file, earlier, &Pages::read(foreign), PAGES_OF_A_KIND, seed)
+}
+
 fn pages_in_mid_run(seed: u64) {
     let (_other, foreign) = foreign_database(SMALL_SIZE);
     let here = Scratch::new();
@@ -116,13 +121,7 @@ fn pages_in_mid_run(seed: u64) {
     running.wait_until_it_says("measuring 0:0");
     let earlier = Pages::read(&file);
     sleep(Duration::from_secs(5));
-    let harmed = harm_pages(
-        &file,
-        &earlier,
-        &Pages::read(&foreign),
-        PAGES_OF_A_KIND,
-        seed,
-    );
+    let harmed = harm_some(&file, &earlier, &foreign, seed);
     running.end().exits(4);
     let text = fs::read(here.path("out").join("result.json")).expect("a result");
     let result = serde_json::from_slice(&text).expect("JSON");
@@ -137,13 +136,7 @@ fn pages_at_rest(seed: u64) {
     assert_eq!(run(&here, &line("2s", "--build-only")).0, Some(0));
     let earlier = Pages::read(&file);
     assert_eq!(run(&here, &line("4s", "--reuse")).0, Some(0));
-    let harmed = harm_pages(
-        &file,
-        &earlier,
-        &Pages::read(&foreign),
-        PAGES_OF_A_KIND,
-        seed,
-    );
+    let harmed = harm_some(&file, &earlier, &foreign, seed);
     let (status, result) = run(&here, &line("2s", "--reuse --rate 20"));
     assert_eq!(status, Some(4), "{:?}", classes(&result));
     assert_reported(&result, &harmed, &file);
