@@ -85,6 +85,33 @@ fn a_cache_that_still_fills_is_no_failure_of_the_storage() {
 }
 
 #[test]
+fn threads_that_are_too_few_for_the_rate_are_no_failure_of_the_storage() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE} --set service_levels.achieved_margin_fraction=0.01")
+        .replace("--threads 2", "--threads 1")
+        .replace(
+            "--target-size",
+            "--set mail.iops_per_mailbox=1000 --target-size",
+        );
+    here.proofload(&line).exits(5).prints("INCONCLUSIVE");
+    assert!(causes(&result(&here)).contains(&"few-threads"));
+}
+
+/// Sessions that pause a hundred times as long as they work.
+#[test]
+fn sessions_that_hardly_work_are_no_failure_of_the_storage() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!(
+        "{SMALL} {WIDE} --set service_levels.achieved_margin_fraction=0.01 \
+         --set mail.iops_per_mailbox=1000 --set mail.session_pause_factor=100"
+    );
+    here.proofload(&line).exits(5).prints("INCONCLUSIVE");
+    assert!(causes(&result(&here)).contains(&"idle-sessions"));
+}
+
+#[test]
 fn data_that_fits_the_cache_of_the_engine_passes_only_when_allowed() {
     let here = Scratch::new();
     here.directory("target");

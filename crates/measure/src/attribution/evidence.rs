@@ -70,6 +70,18 @@ impl<'a> Evidence<'a> {
         (is_required && state.steady == Some(false)).then_some(state)
     }
 
+    /// Share of the time that a session worked on transactions, on average; `None` where their times or the
+    /// number of sessions are not known.
+    pub(super) fn working_share(&self) -> Option<f64> {
+        let sessions = self.result.throughput.threads.filter(|count| *count > 0)?;
+        let operations = self.result.operations.iter();
+        let mut timed = operations
+            .filter_map(|one| Some(one.per_second * one.service_time.as_ref()?.average_ms / 1e3))
+            .peekable();
+        timed.peek()?;
+        Some(timed.sum::<f64>() / sessions as f64)
+    }
+
     /// The database that a check is about.
     pub(super) fn database(&self, check: &Check) -> Option<&'a DatabaseResult> {
         let mut databases = self.result.databases.iter();

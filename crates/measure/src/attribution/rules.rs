@@ -6,6 +6,7 @@ use super::server::{few_storage_waits, lock_waits, not_available};
 use crate::display::number::{beside_limit, count, latency, limit, percent, quantity};
 use crate::metric::{Metric, Unit};
 use crate::result::{CauseId, Check, CheckId, CheckKind, Scope, SearchEnd};
+use crate::units;
 
 /// Threads wait for processors when their wait is this much, in percent of one processor, and at
 /// least half of the time that they ran.
@@ -24,6 +25,8 @@ pub const PAUSE_MS: f64 = 1_000.0;
 const PAUSE_SHARE: f64 = 0.01;
 /// Requests wait above a device whose own latency is less than this share of the read latency.
 const ABOVE_DEVICE_SHARE: f64 = 0.3;
+/// Sessions that work for less than this share of the time have time for more.
+const WORKING_SHARE: f64 = 0.5;
 /// Fewest requests behind an average.
 const FEWEST_OF_AVERAGE: u64 = 100;
 /// Fewest requests behind a 99th percentile: ten lie above it.
@@ -153,6 +156,21 @@ pub(super) const RULES: &[Rule] = &[
                     the largest load that is tried, or by page-fault stalls",
     },
     Rule {
+        id: CauseId::IdleSessions,
+        holds_against_device: always,
+        seen: idle_sessions,
+        remedy: "Run longer (--duration), so that the load settles at the rate, and without pauses of sessions.",
+        condition: "the rate was not reached, and sessions worked for less than half of the time",
+    },
+    Rule {
+        id: CauseId::FewThreads,
+        holds_against_device: always,
+        seen: few_threads,
+        remedy: "Raise --threads, or let --threads auto find the number.",
+        condition: "the rate was not reached with a number of threads that was given, and every latency \
+                    was within its limit",
+    },
+    Rule {
         id: CauseId::TooFewSamples,
         holds_against_device: always,
         seen: too_few_samples,
@@ -269,6 +287,34 @@ fn search_limit(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
     let is_rate = check.kind() == CheckKind::Throughput;
     (is_rate && is_other && tuning.misses_target())
         .then(|| format!("the search for the load was stopped by {stopped_by}."))
+}
+
+/// Sessions that wait for their next transaction could do more, whatever the storage does: the load that was
+/// asked of them was too small, as while a rate settles.
+fn idle_sessions(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
+    let working = evidence.working_share()?;
+    (of_rate(check) && working < WORKING_SHARE).then(|| {
+        format!(
+            "the sessions worked for {} % of the time, and waited for their next transactions otherwise.",
+            percent(working)
+        )
+    })
+}
+
+/// How much more threads would have reached is not known as long as latencies are within their limits.
+fn few_threads(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
+    let result = evidence.result;
+    let threads = result.throughput.threads?;
+    let is_given = result.tuning.is_none();
+    let of_reads = |one: &Check| one.id == CheckId::DatabaseReadAverage && one.value.is_some();
+    let is_judged = result.checks.iter().any(of_reads);
+    let is_slow = result.failed_checks().any(|one| !of_rate(one));
+    (of_rate(check) && is_given && is_judged && !is_slow).then(|| {
+        format!(
+            "{} reached no more, and every latency was within its limit.",
+            units::count(threads, "thread")
+        )
+    })
 }
 
 fn too_few_samples(evidence: &Evidence<'_>, _: &Check) -> Option<String> {

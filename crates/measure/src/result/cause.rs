@@ -46,6 +46,10 @@ cause_ids! {
     MaximumNotHeld,
     /// A search for the load was ended by a limit that is not the storage's.
     SearchLimit,
+    /// Sessions had nothing to do, although the rate was missed.
+    IdleSessions,
+    /// A given number of threads reached less than the rate, with latencies within their limits.
+    FewThreads,
     /// The caches of the engine were still filling.
     CacheFilling,
     /// The process was paused, or the machine suspended.

@@ -3,7 +3,9 @@
 use measure::display::LoadWords;
 use measure::metric::Stream;
 use measure::metric::{Metric, Unit};
-use measure::result::{Bound, CheckId, CheckKind, DeviceResult, RunKind, RunResult, Verdict};
+use measure::result::{
+    Bound, CauseId, CheckId, CheckKind, DeviceResult, RunKind, RunResult, Verdict,
+};
 
 use super::evidence::host_average;
 use super::{Advice, AdviceId, host};
@@ -146,9 +148,22 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
             ),
         ));
     }
+    let of_load = [CauseId::IdleSessions, CauseId::FewThreads];
+    let mut causes = result.causes.iter();
+    let cause = causes.find(|cause| of_load.contains(&cause.id));
     let busy = host_average(result, Metric::CpuBusy).filter(|value| *value >= 85.0);
-    let text = busy.map_or_else(
-        || {
+    let text = match (cause, busy) {
+        (Some(cause), _) => format!(
+            "{facts} It need not have been the storage: {} {}",
+            cause.text, cause.remedy
+        ),
+        (None, Some(busy)) => format!(
+            "{facts} Latency is within its limits, but the CPUs of this host are {} % busy: the \
+             host could not issue more. {}",
+            figure(busy),
+            host::whose(result)
+        ),
+        (None, None) => {
             let threads = result.throughput.threads.map_or(String::new(), |threads| {
                 format!(" The run had {} threads.", count(threads))
             });
@@ -156,16 +171,8 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
                 "{facts}{threads} Latency is within its limits, so the storage was not saturated: \
                  raise --threads, or let --threads auto find the number."
             )
-        },
-        |busy| {
-            format!(
-                "{facts} Latency is within its limits, but the CPUs of this host are {} % busy: the \
-                 host could not issue more. {}",
-                figure(busy),
-                host::whose(result)
-            )
-        },
-    );
+        }
+    };
     Some(Advice::new(
         AdviceId::TARGET_MISSED,
         "The target rate was not achieved, although latency is within its limits",
