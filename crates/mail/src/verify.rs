@@ -153,7 +153,7 @@ mod tests {
             sentence: "the checksum is wrong".to_owned(),
         };
         let trees = CheckReport {
-            findings: vec![finding(7), finding(9)],
+            findings: vec![finding(7), finding(9), finding(9)],
             further_findings: 0,
             used_pages: 20,
             file_pages: 30,
@@ -179,7 +179,8 @@ mod tests {
         ];
         assert_eq!(report.unlisted, BTreeMap::from(counted));
         let pages: Vec<_> = report.findings.iter().map(|one| one.page).collect();
-        assert_eq!(pages, [Some(9)]);
+        assert_eq!(pages, [Some(9); 2]);
+        // Two findings about one page are one error.
         assert_eq!(report.errors(), 1 + 1 + 4 + 3);
     }
 }

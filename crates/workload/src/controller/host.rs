@@ -1,11 +1,12 @@
 //! What a run needs of the databases that its sessions work on.
 
+use super::error_key::ErrorKey;
 use crate::failure::Failure;
 use measure::result::IntegrityClass;
 use measure::sample::{CopyQueues, Recorder};
 use runtime::IoObserver;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Called with the bytes handled so far; says whether to go on. A build that is asked to stop ends with
@@ -75,10 +76,12 @@ impl VerifyReport {
         }
     }
 
-    /// Everything that is wrong.
+    /// Everything that is wrong, each error counted once however many findings are about it.
     #[must_use]
     pub fn errors(&self) -> u64 {
-        let listed = self.findings.len() + self.unlisted_pages.len();
+        let findings = self.findings.iter();
+        let listed: BTreeSet<ErrorKey> = findings.map(|one| ErrorKey::of(None, one)).collect();
+        let listed = listed.len() + self.unlisted_pages.len();
         listed as u64 + self.unlisted.values().sum::<u64>()
     }
 }
