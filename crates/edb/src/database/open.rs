@@ -4,6 +4,7 @@ use super::parts::{LateLog, Parts};
 use super::{Database, LOG_PREFIX};
 use crate::cache::Cache;
 use crate::checkpoint::CheckpointFile;
+use crate::damage::Damage;
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
 use crate::format::database_header::{
@@ -11,7 +12,7 @@ use crate::format::database_header::{
 };
 use crate::format::layout::DATABASE_ROOT;
 use crate::integrity::{
-    DamageClass, DbtimeRange, FileClass, FileFinding, VersionTable, compare_headers,
+    DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, VersionTable, compare_headers,
 };
 use crate::log::{Log, LogReader};
 use crate::position::LogPosition;
@@ -107,6 +108,7 @@ impl<D: Directory> Parts<'_, D> {
         let store = self.store(file, range, newest);
         let versions = Rc::clone(store.versions());
         let missing_versions = self.load_versions(&versions, &header, &file_name).await?;
+        let pages_at_close = versions.last_page();
         let write_ahead = Rc::new(LateLog::default());
         let shared = SharedState::new(header.dbtime, header.last_object_id);
         let cache = Cache::new(self.handle, self.settings, store, write_ahead.clone());
@@ -161,7 +163,7 @@ impl<D: Directory> Parts<'_, D> {
         });
         dirty.await?;
         let core = Core::new(self.handle, self.settings, cache, log, shared);
-        core.measure_file().await?;
+        core.measure_file(pages_at_close).await?;
         let mut report = outcome.report;
         report.undone_transactions = open.len() as u64;
         let skipped = usize::from(is_seeded(SeededBug::RecoveryUndoesAllButOne));
@@ -396,8 +398,10 @@ impl<D: Directory> Parts<'_, D> {
 }
 
 impl<D: Directory> Core<D> {
-    /// Finds out how large the database is, and makes the file as long as it must be.
-    async fn measure_file(&self) -> Result<(), EngineError> {
+    /// Finds out how large the database is, and makes the file as long as it must be. It is long enough,
+    /// unless the storage has lost its end: pages are registered only after the file has them, and
+    /// `pages_at_close` are those that it is known to have had, 0 if that is not known.
+    async fn measure_file(&self, pages_at_close: u32) -> Result<(), EngineError> {
         let owned = self.read(|step| {
             let header = space::space_header(step, DATABASE_ROOT.root)?;
             let SpaceKind::Multiple { owned_root } = header.kind else {
@@ -407,12 +411,22 @@ impl<D: Directory> Core<D> {
             Ok(space::last_owned(step, owned_root)?.last)
         });
         let owned = owned.await?;
-        let pages = self.cache.store().pages().await?;
-        if pages < owned {
-            self.cache.store().extend_to(owned, IoCause::Build).await?;
+        let store = self.cache.store();
+        let (pages, least) = (store.pages().await?, owned.max(pages_at_close));
+        if pages < least {
+            self.note(Damage::File(FileFinding {
+                file: store.file().name(),
+                part: FilePart::DatabaseEnd,
+                class: FileClass::Missing,
+                problem: format!(
+                    "the database file is cut short: it has {pages} whole pages and had {least}; the others \
+                     were added again, empty"
+                ),
+            }));
+            store.extend_to(least, IoCause::Build).await?;
         }
         self.growth.owned_pages.set(owned);
-        self.growth.file_pages.set(pages.max(owned));
+        self.growth.file_pages.set(pages.max(least));
         Ok(())
     }
 }

@@ -166,6 +166,7 @@ fn finding<F: File>(file: &F, part: FilePart, class: FileClass, wrong_reads: u32
         FilePart::Checkpoint { copy: 1 } => "the first copy of the checkpoint",
         FilePart::Checkpoint { .. } => "the second copy of the checkpoint",
         FilePart::Log { .. } => "the log file",
+        FilePart::DatabaseEnd => "the end of the database",
     };
     let became = match class {
         FileClass::Checksum => "has a wrong checksum",

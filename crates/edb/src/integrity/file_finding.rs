@@ -24,6 +24,8 @@ pub enum FilePart {
         /// The segment of 4 KiB, if it is about one; its header is segment 0.
         segment: Option<u32>,
     },
+    /// The end of the database file.
+    DatabaseEnd,
 }
 
 /// The kinds of damage to these files.
@@ -70,7 +72,7 @@ impl FileFinding {
     #[must_use]
     pub fn ese_error(&self) -> EseError {
         match (self.part, self.class) {
-            (FilePart::Header { .. }, _) => EseError::DATABASE_CORRUPTED,
+            (FilePart::Header { .. } | FilePart::DatabaseEnd, _) => EseError::DATABASE_CORRUPTED,
             (FilePart::Checkpoint { .. }, _) => EseError::CHECKPOINT_CORRUPT,
             (FilePart::Log { .. }, FileClass::Missing) => EseError::MISSING_LOG_FILE,
             (FilePart::Log { .. }, FileClass::Foreign) => EseError::BAD_LOG_SIGNATURE,

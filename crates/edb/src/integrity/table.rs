@@ -176,6 +176,12 @@ impl VersionTable {
         self.state.borrow_mut().versions = versions;
     }
 
+    /// Number of the last page of which a version is known; 0 if none is.
+    #[must_use]
+    pub fn last_page(&self) -> u32 {
+        self.state.borrow().versions.len() as u32
+    }
+
     /// The versions of pages 1 and up.
     #[must_use]
     pub fn versions(&self) -> Vec<u16> {

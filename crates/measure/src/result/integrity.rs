@@ -60,6 +60,8 @@ classes! {
     FromTheFuture "page from the future" Some(-567);
     /// The checksum does not match the bytes.
     Checksum "wrong checksum" Some(-1018);
+    /// The database file is shorter than it was.
+    CutShort "database file cut short" Some(-1206);
     /// Pages are whole and contradict each other or the catalog.
     Structure "damaged structure" Some(-1206);
     /// A record is not what was committed.

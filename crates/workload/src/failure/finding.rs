@@ -67,6 +67,7 @@ impl IntegrityFinding {
             FilePart::Header { .. } => IntegrityClass::Header,
             FilePart::Checkpoint { .. } => IntegrityClass::Checkpoint,
             FilePart::Log { .. } => IntegrityClass::Log,
+            FilePart::DatabaseEnd => IntegrityClass::CutShort,
         })
     }
 
