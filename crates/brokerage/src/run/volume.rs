@@ -161,6 +161,12 @@ impl Volume {
                  slightly too low.",
                 trace.lost() - self.lost_before
             )),
+            Source::Requests(_) if self.owners.counts().is_none() => Some(
+                "Which processes are those of the database server is not known, so requests of \
+                 other programs on the volume count as the database's. Give the user of --database \
+                 the role pg_monitor, or run where the server runs."
+                    .to_owned(),
+            ),
             Source::Requests(_) => None,
             Source::Averages(_) => Some(format!(
                 "I/O of the volume was measured by averages per second (/proc/diskstats), so \

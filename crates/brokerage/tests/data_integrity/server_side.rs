@@ -193,3 +193,27 @@ fn a_server_that_is_killed_around_the_load_is_started_again_and_checked() {
         assert!(warned.next().is_some(), "{doing}: {:?}", result.warnings);
     }
 }
+
+/// Whoever may not ask for the data directory finds it by the process of the session.
+#[test]
+fn an_ordinary_user_knows_the_processes_of_a_server_on_this_machine() {
+    let room = common::room();
+    let Some(cluster) = common::cluster(&room) else {
+        return;
+    };
+    let postgres = cluster.database().unwrap();
+    common::build(&postgres);
+    let mut administrator = postgres.connect_for_sql().unwrap();
+    administrator.ask("CREATE ROLE ordinary LOGIN").unwrap();
+    let mut address = cluster.address();
+    address.user = "ordinary".to_owned();
+    let ordinary = Postgres::open(&address).unwrap();
+    let refused = ordinary
+        .connect_for_sql()
+        .unwrap()
+        .ask("SHOW data_directory");
+    assert!(refused.is_err(), "{refused:?}");
+    let (seen, known) = (ordinary.server().unwrap(), postgres.server().unwrap());
+    assert_eq!(seen.data_directory, Some(cluster.data_directory()));
+    assert_eq!(seen.process, known.process);
+}

@@ -7,7 +7,10 @@
 //! - [`loader`]: bulk loading by COPY.
 //! - [`postgres`]: everything outside of transactions, as a [`Database`](super::Database).
 //! - [`cluster`]: a server of our own in a directory.
+//! - `index_entries`: whether indexes have an entry for each row.
+//! - `backend`: where a server keeps its data, by the process of a session.
 
+mod backend;
 pub mod cluster;
 pub mod connection;
 mod control;

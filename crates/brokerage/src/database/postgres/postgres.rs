@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use postgres_protocol::escape::{escape_identifier, escape_literal};
 
+use super::backend;
 use super::connection::Connection;
 use super::loader::PostgresLoader;
 use super::run_lock::PostgresLock;
@@ -234,9 +235,7 @@ impl Database for Postgres {
                 Some((columns.next()??, columns.next()??))
             })
             .collect();
-        // Only a superuser may see the data directory.
-        let directory = connection.ask("SHOW data_directory").ok();
-        let directory = directory.and_then(|rows| rows.into_iter().next()?.into_iter().next()?);
+        let directory = data_directory(&mut connection);
         let number = connection.version().split(' ').next().unwrap_or_default();
         Ok(Server {
             name: format!("PostgreSQL {number}"),
@@ -245,9 +244,9 @@ impl Database for Postgres {
             process: directory
                 .as_ref()
                 .map_or(ServerProcess::Unknown, |directory| {
-                    ServerProcess::InFile(PathBuf::from(directory).join("postmaster.pid"))
+                    ServerProcess::InFile(directory.join("postmaster.pid"))
                 }),
-            data_directory: directory.map(PathBuf::from),
+            data_directory: directory,
         })
     }
 
@@ -406,4 +405,18 @@ impl Database for Postgres {
         sql.push("COMMIT".to_owned());
         self.worker()?.ask(&sql.join("; ")).map(|_| ())
     }
+}
+
+/// The data directory of the server: as it says to a superuser, or else as the process of the session shows.
+fn data_directory(connection: &mut Connection) -> Option<PathBuf> {
+    let mut one = |sql: &str| {
+        let mut row = connection.ask(sql).ok()?.into_iter().next()?.into_iter();
+        Some((row.next()??, row.next().flatten(), row.next().flatten()))
+    };
+    if let Some((directory, ..)) = one("SHOW data_directory") {
+        return Some(PathBuf::from(directory));
+    }
+    let (backend, user, database) =
+        one("SELECT pg_backend_pid()::text, session_user::text, current_database()::text")?;
+    backend::data_directory(backend.parse().ok()?, &user?, &database?)
 }
