@@ -1,12 +1,14 @@
 //! What a run is given besides its plan, and what it finds out besides the counts.
 
 use super::full_volume::Volumes;
+use super::monitor::other_databases::OtherDatabases;
 use super::monitor::statistics::CounterDeltas;
 use super::monitor::waits::Waits;
 use crate::profile::Brokerage;
 use measure::result::{
     AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, TransactionCounts,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Parameters of a run, in addition to the plan.
@@ -40,6 +42,10 @@ pub struct Findings {
     pub waits: Waits,
     /// Differences of the server's counters.
     pub counted: CounterDeltas,
+    /// What the server did not guarantee at some moment of the load.
+    pub not_guaranteed: BTreeSet<String>,
+    /// What other databases of the server did during the measurement.
+    pub other_databases: Option<OtherDatabases>,
     /// Failed attempts during the measurement, by cause.
     pub transactions: TransactionCounts,
     /// Outages of the server.

@@ -261,6 +261,8 @@ impl BrokerageRun {
         }
     }
 
+            findings.not_guaranteed = samples.not_guaranteed;
+            findings.other_databases = samples.other_databases;
     fn measure(&self) {
         if let Some(context) = lock(&self.context).as_ref() {
             context.error_counts.begin();

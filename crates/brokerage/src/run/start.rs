@@ -116,6 +116,7 @@ fn enter(
     result: &mut RunResult,
 ) {
     let doubts = doubts(&parameters.brokerage, &findings, &server);
+    let not_guaranteed = not_guaranteed(&findings, &server);
     result.warnings.extend(findings.warnings);
     let rate_reached = rate_check.as_ref().map(|check| check.passed == Some(true));
     let lengths = findings.outages.iter().map(|one| one.length_s);
@@ -159,7 +160,6 @@ fn enter(
     let mut transactions = findings.transactions;
     transactions.committed = ended.saturating_sub(rolled_back);
     transactions.intentional_rollbacks = rolled_back;
-    let not_guaranteed = guarantees::missing(&server.settings);
     let server = ServerResult {
         not_guaranteed,
         other_io: findings.other_io,
@@ -201,10 +201,22 @@ fn enter(
     }
 }
 
+/// What the server does not guarantee: by its settings when the run began, and at some moment of the load.
+fn not_guaranteed(findings: &Findings, server: &ServerResult) -> Vec<String> {
+    let mut missing = guarantees::missing(&server.settings);
+    let later = findings.not_guaranteed.iter();
+    let later = later.filter(|one| !missing.contains(one));
+    let later: Vec<String> = later
+        .map(|one| format!("{one} for a part of the run"))
+        .collect();
+    missing.extend(later);
+    missing
+}
+
 /// What forbids a pass although every check passed, in sentences.
 fn doubts(brokerage: &Brokerage, findings: &Findings, server: &ServerResult) -> Vec<String> {
     let mut doubts = Vec::new();
-    let missing = guarantees::missing(&server.settings);
+    let missing = not_guaranteed(findings, server);
     if !missing.is_empty() {
         doubts.push(format!(
             "The server does not guarantee that committed work survives a crash: {}. Latencies of \
@@ -231,6 +243,15 @@ fn doubts(brokerage: &Brokerage, findings: &Findings, server: &ServerResult) -> 
                 Some(_) => "requests",
                 None => "bytes",
             }
+        ));
+    }
+    let databases = findings.other_databases.as_ref();
+    if let Some(others) = databases.filter(|others| others.share_percent > limit_percent) {
+        doubts.push(format!(
+            "Other databases of the server ({}) read and changed {} % of the blocks and rows, which \
+             disturbs this one: {limit_percent} % are allowed (brokerage.service_levels.other_io_percent).",
+            others.names.join(", "),
+            units::figure(others.share_percent),
         ));
     }
     let acknowledged = findings.acknowledged.as_ref();

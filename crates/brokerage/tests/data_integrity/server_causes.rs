@@ -188,3 +188,47 @@ fn connections_that_others_have_taken_are_an_outage() {
         assert!(outages.iter().any(|one| one.length_s >= 1.0), "{outages:?}");
     }
 }
+
+#[test]
+fn settings_that_are_weakened_under_a_load_are_noticed() {
+    let result = disturbed(|_, mut administrator, _| {
+        let mut set = |sql: &str| {
+            administrator.ask(sql).unwrap();
+            administrator.ask("SELECT pg_reload_conf()").unwrap();
+            std::thread::sleep(Duration::from_secs(2));
+        };
+        set("ALTER SYSTEM SET synchronous_commit = off");
+        set("ALTER SYSTEM RESET synchronous_commit");
+    });
+    let Some(result) = result else {
+        return;
+    };
+    let server = result.server.as_ref().unwrap();
+    assert_eq!(server.settings["synchronous_commit"], "on");
+    let missing = &server.not_guaranteed;
+    let is_noticed = |one: &String| {
+        one.starts_with("synchronous_commit is off (") && one.ends_with(" for a part of the run")
+    };
+    assert!(missing.iter().any(is_noticed), "{missing:?}");
+    let warned = |text: &String| text.contains("does not guarantee that committed work survives");
+    assert!(result.warnings.iter().any(warned), "{:?}", result.warnings);
+}
+
+#[test]
+fn the_work_of_another_database_of_the_server_is_not_that_of_a_run() {
+    let result = disturbed(|cluster, mut administrator, _| {
+        administrator.ask("CREATE DATABASE shop").unwrap();
+        let mut shop = Connection::open(&cluster.address(), "shop", TIMEOUT).unwrap();
+        shop.ask("CREATE TABLE item (id bigint)").unwrap();
+        for _ in 0..4 {
+            shop.ask("INSERT INTO item SELECT generate_series(1, 100000)")
+                .unwrap();
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    });
+    let Some(result) = result else {
+        return;
+    };
+    let warned = |text: &String| text.starts_with("Other databases of the server (shop");
+    assert!(result.warnings.iter().any(warned), "{:?}", result.warnings);
+}

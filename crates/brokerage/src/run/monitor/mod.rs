@@ -4,6 +4,8 @@
 //! - [`statistics`]: PostgreSQL's counters of I/O, WAL and checkpoints; [`mariadb`]: those of
 //!   MariaDB.
 //! - `file_io`: I/O of the server's files by its own timing.
+//! - `settings`: whether the server guarantees durability all the time.
+//! - [`other_databases`]: what other databases of the server do.
 //! - [`sampler`]: the thread that takes the samples.
 //! - [`bottleneck`]: names the bottleneck of a run.
 
@@ -11,6 +13,8 @@ pub mod bottleneck;
 mod counters;
 mod file_io;
 pub mod mariadb;
+pub mod other_databases;
 pub mod sampler;
+mod settings;
 pub mod statistics;
 pub mod waits;

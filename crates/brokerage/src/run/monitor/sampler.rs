@@ -1,6 +1,8 @@
 //! The sampler: a thread with a session of its own.
 
 use super::mariadb;
+use super::other_databases::{self, DatabaseWork, OtherDatabases};
+use super::settings;
 use super::statistics::{self, CounterDeltas, Counters, Unsupported};
 use super::waits::Waits;
 use crate::error::DatabaseError;
@@ -8,6 +10,7 @@ use crate::parallel::lock;
 use crate::run::context::RunContext;
 use crate::session::Session;
 use crate::statement::Dialect;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -35,6 +38,16 @@ pub struct Samples {
     pub counted: CounterDeltas,
     /// Database size at the last query.
     pub size_bytes: Option<u64>,
+    /// What the server did not guarantee at some moment of the load.
+    pub not_guaranteed: BTreeSet<String>,
+    /// What other databases of the server did.
+    pub other_databases: Option<OtherDatabases>,
+}
+
+/// The counters when the measurement began.
+struct First {
+    counters: Counters,
+    databases: DatabaseWork,
 }
 
 impl ServerSampler {
@@ -64,7 +77,7 @@ impl ServerSampler {
     pub fn work(&self) {
         let has_statistics = self.context.database.dialect() != Dialect::Sqlite;
         let mut session: Option<Box<dyn Session>> = None;
-        let mut first: Option<Counters> = None;
+        let mut first = None;
         let mut unsupported = Unsupported::default();
         let mut sized = None;
         while self.context.is_open() {
@@ -79,7 +92,7 @@ impl ServerSampler {
                     lock(&self.samples).size_bytes = Some(size_bytes);
                 }
             }
-            if has_statistics && self.is_measuring.load(Ordering::Relaxed) {
+            if has_statistics {
                 // Without a server there is nothing to sample until it is back.
                 if self
                     .sample(&mut session, &mut first, &mut unsupported)
@@ -97,7 +110,7 @@ impl ServerSampler {
     fn sample(
         &self,
         session: &mut Option<Box<dyn Session>>,
-        first: &mut Option<Counters>,
+        first: &mut Option<First>,
         unsupported: &mut Unsupported,
     ) -> Result<(), DatabaseError> {
         if session.is_none() {
@@ -106,19 +119,34 @@ impl ServerSampler {
         let Some(session) = session else {
             return Ok(());
         };
-        let mut waits = lock(&self.samples).waits.clone();
         let session = &mut **session;
-        let reading = match self.context.database.dialect() {
+        let dialect = self.context.database.dialect();
+        let mut missing = lock(&self.samples).not_guaranteed.clone();
+        settings::sample(session, dialect, unsupported, &mut missing)?;
+        lock(&self.samples).not_guaranteed = missing;
+        if !self.is_measuring.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let mut waits = lock(&self.samples).waits.clone();
+        let databases = match dialect {
+            Dialect::PostgreSql => other_databases::read(session, unsupported)?,
+            Dialect::MariaDb | Dialect::Sqlite => DatabaseWork::default(),
+        };
+        let counters = match dialect {
             Dialect::MariaDb => mariadb::sample(session, &mut waits, unsupported)?,
             Dialect::PostgreSql | Dialect::Sqlite => {
                 statistics::sample(session, &mut waits, unsupported)?;
                 statistics::read(session, unsupported)?
             }
         };
-        let started = first.get_or_insert_with(|| reading.clone());
+        let started = first.get_or_insert_with(|| First {
+            counters: counters.clone(),
+            databases: databases.clone(),
+        });
         let mut samples = lock(&self.samples);
         samples.waits = waits;
-        samples.counted = statistics::between(started, &reading);
+        samples.counted = statistics::between(&started.counters, &counters);
+        samples.other_databases = other_databases::between(&started.databases, &databases);
         Ok(())
     }
 }
