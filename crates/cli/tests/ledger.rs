@@ -127,6 +127,27 @@ fn a_killed_run_on_postgresql_is_audited_with_its_own_ledger() {
     }
 }
 
+/// The trade is there with its price and settlement, and the cash that it moved is not.
+#[test]
+fn a_row_that_belongs_to_an_acknowledged_result_is_missed_by_an_audit() {
+    let here = killed_run("sqlite");
+    here.proofload("audit out")
+        .exits(0)
+        .prints("found no contradiction");
+    let file = here.path("target/brokerage/proofload_brokerage.sqlite");
+    let connection = rusqlite::Connection::open(file).expect("a database");
+    let gone = connection.execute(
+        "DELETE FROM cash_transaction WHERE trade_id = (SELECT MAX(trade_id) FROM cash_transaction)",
+        [],
+    );
+    assert_eq!(gone.expect("a row removed"), 1);
+    connection.close().expect("closed");
+    here.proofload("audit out")
+        .exits(4)
+        .prints("At least 0 of ")
+        .prints("The consistency check \"");
+}
+
 #[test]
 fn a_ledger_without_its_end_or_its_start_is_used_as_far_as_it_is_valid() {
     let here = killed_run("sqlite");

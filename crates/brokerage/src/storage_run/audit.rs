@@ -19,6 +19,7 @@ use super::existing::locked;
 use super::server::{self, Opened, Watched};
 use super::size;
 use super::wanted::{survey, wanted_database};
+use crate::checks;
 use crate::database::{RunMark, State};
 use crate::ledger::compare::compare_incomplete;
 use crate::ledger::compare_error::CompareError;
@@ -29,8 +30,7 @@ use crate::transactions::clean_up;
 
 /// What the answer covers, as the ledger has it.
 const COVERAGE: &str = "Trade updates, data maintenance and market feeds that submitted no order leave \
-                        no identifiers in the database and are not among them; other rows were not \
-                        examined.";
+                        no identifiers in the database and are not among them.";
 
 /// What is known of the acknowledged transactions of a run.
 struct Known {
@@ -200,6 +200,20 @@ fn examine(
         })?;
     add(&mut report, work);
     report.basis.extend(known.basis);
+    doing("checking the consistency of all rows");
+    let checked = checks::check_all(&mut *session, &mut |_| ());
+    match checked.map_err(|error| refused(&error))?.summary() {
+        None => report.basis.push(
+            "The consistency checks examined all rows and found no contradiction. Contents that no other row \
+             repeats were not compared with anything."
+                .to_owned(),
+        ),
+        // What belongs to an acknowledged transaction is gone, or what was there before it.
+        Some(found) => {
+            report.damaged = true;
+            report.findings.push(found);
+        }
+    }
     Ok(report)
 }
 
