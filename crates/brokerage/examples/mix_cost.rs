@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use brokerage::database::postgres::Cluster;
 use brokerage::database::postgres::cluster::Settings;
-use brokerage::database::seal::TableDigest;
 use brokerage::database::{
-    Build, Database, Loader, LockError, RunLock, Server, State, Step, finish,
+    Build, Database, Loader, LockError, RunLock, Server, State, Step, TableDigests, TablePart,
+    finish,
 };
 use brokerage::dataset::DataSet;
 use brokerage::error::DatabaseError;
@@ -402,8 +402,16 @@ impl Database for Counted {
         self.database.lock()
     }
 
-    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {
-        self.database.digest(table)
+    fn digests(
+        &self,
+        table: &Table,
+        part: Option<&TablePart>,
+    ) -> Result<TableDigests, DatabaseError> {
+        self.database.digests(table, part)
+    }
+
+    fn check_indexes(&self, table: &Table, rows: u64) -> Result<Vec<String>, DatabaseError> {
+        self.database.check_indexes(table, rows)
     }
 
     fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {

@@ -7,10 +7,12 @@
 //! - `queries`: one SQL query per check, which finds violations.
 //! - `rules`: the name of each check, and its rule in a sentence.
 //! - `sums`: counters and balances.
+//! - [`unchanged`]: rows that the load leaves as they are.
 
 mod queries;
 mod rules;
 mod sums;
+pub mod unchanged;
 
 pub use rules::{CONSISTENCY_CHECKS, Rule};
 pub use sums::Baseline;

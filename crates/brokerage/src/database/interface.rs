@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::digest::TableDigest;
+use super::digest::{TableDigests, TablePart};
 use super::marker::{Build, State};
 use super::run_lock::{LockError, RunLock};
 use super::text_rows::first_text;
@@ -174,11 +174,22 @@ pub trait Database: Send + Sync {
     /// Another run holds the lock, or the server is not reachable.
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError>;
 
-    /// Reads all rows of a table for its digest.
+    /// Reads all rows of a table for its digest, and for that of a part of it.
     ///
     /// # Errors
     /// The server is gone.
-    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError>;
+    fn digests(
+        &self,
+        table: &Table,
+        part: Option<&TablePart>,
+    ) -> Result<TableDigests, DatabaseError>;
+
+    /// Whether the indexes of a table, which has so many rows, have an entry for each of them: what is wrong,
+    /// in parts of a sentence.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn check_indexes(&self, table: &Table, rows: u64) -> Result<Vec<String>, DatabaseError>;
 
     /// The names and values kept in the database; none if there never were any.
     ///
@@ -218,6 +229,11 @@ pub fn missing_tables_and_indexes(database: &dyn Database) -> Result<Vec<String>
         names
     });
     Ok(missing.filter(|name| !is_there(name)).collect())
+}
+
+/// What is wrong with an index that has so many entries for so many rows.
+pub(super) fn index_finding(index: &str, entries: u64, rows: u64) -> Option<String> {
+    (entries != rows).then(|| format!("{index} has {entries} entries for {rows} rows"))
 }
 
 /// The error of a step that the server refused to do or could not.

@@ -10,7 +10,8 @@
 //! - [`marker`]: the marker by which a database is known as ours, and its state.
 //! - [`run_lock`]: the lock that a run holds on its database.
 //! - [`RunMark`]: which run was the last on a database.
-//! - [`seal`]: a digest of all rows, by which changes between two runs are found.
+//! - `digest`: all rows of a table in two numbers.
+//! - [`seal`]: the digests of all tables, by which changes between two runs are found.
 //! - [`ddl`] and [`render`]: tables and statements in each dialect.
 //! - [`post_load`]: keys, indexes and statistics after loading, in parallel.
 //! - [`postgres`]: a connection over the wire protocol, and a temporary server of our own.
@@ -43,6 +44,7 @@ pub mod tls;
 mod url;
 
 pub use arguments::without_password;
+pub use digest::{TableDigest, TableDigests, TablePart};
 pub use endpoint::Endpoint;
 pub use interface::Step;
 pub use interface::{Database, Loader, Server, missing_tables_and_indexes};

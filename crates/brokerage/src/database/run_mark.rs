@@ -71,7 +71,7 @@ mod tests {
         };
         mark(1, 5).write(&sqlite).unwrap();
         assert_eq!(read(), Some(mark(1, 5)));
-        seal::write(&sqlite, &mut |_| Ok(())).unwrap();
+        seal::write(&sqlite, &[]).unwrap();
         assert_eq!(read(), Some(mark(1, 5)));
         seal::remove(&sqlite).unwrap();
         assert_eq!(

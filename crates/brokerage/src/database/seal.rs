@@ -5,13 +5,12 @@
 //! before its first change and writes it anew when all checks have passed, so a run that was interrupted
 //! leaves none.
 
-pub use super::digest::TableDigest;
+use super::digest::TableDigest;
 use super::interface::Database;
 use super::run_mark::RunMark;
 use super::text_rows::TextRows;
 use crate::error::DatabaseError;
-use crate::schema::{TABLES, Table};
-use std::fmt::Write as _;
+use crate::schema::TABLES;
 
 /// Name of the table of names and values.
 pub const STATE_TABLE: &str = "proofload_state";
@@ -39,15 +38,12 @@ pub(super) fn create_state_table(text_type: &str) -> String {
     )
 }
 
-/// Compares the rows of all tables with the seal. `progress` is called with the number of tables
-/// done; its error ends the comparison.
+/// Compares the rows of all tables, of which these are the digests in the order of the tables, with the
+/// seal.
 ///
 /// # Errors
-/// Those of the database and of `progress`.
-pub fn compare(
-    database: &dyn Database,
-    progress: &mut dyn FnMut(usize) -> Result<(), DatabaseError>,
-) -> Result<Sealed, DatabaseError> {
+/// Those of the database.
+pub fn compare(database: &dyn Database, digests: &[TableDigest]) -> Result<Sealed, DatabaseError> {
     let state = database.state_values()?;
     let value = |name: &str| {
         let found = state.iter().find(|(one, _)| one == name);
@@ -65,14 +61,12 @@ pub fn compare(
         )));
     }
     let mut changed = Vec::new();
-    for (done, table) in TABLES.iter().enumerate() {
-        progress(done)?;
+    for (table, digest) in TABLES.iter().zip(digests) {
         let name = table.name.name();
-        let digest = database.digest(table)?;
         let found = digest.value();
         match value(&format!("{SEAL}{name}")) {
             Some(expected) if expected == found => {}
-            Some(expected) => changed.push(describe(name, digest.rows, expected)),
+            Some(expected) => changed.push(digest.difference(name, rows_in(expected))),
             None => changed.push(format!("{name} (not sealed)")),
         }
     }
@@ -82,29 +76,22 @@ pub fn compare(
     })
 }
 
-fn describe(name: &str, rows: u64, expected: &str) -> String {
-    let before = expected.split(' ').next().unwrap_or_default();
-    if before == rows.to_string() {
-        format!("{name} (contents of rows)")
-    } else {
-        format!("{name} ({rows} rows, and {before} when it was left)")
-    }
+/// The number of rows in the value of a digest; 0 in one that is damaged.
+fn rows_in(value: &str) -> u64 {
+    let rows = value.split(' ').next().and_then(|rows| rows.parse().ok());
+    rows.unwrap_or(0)
 }
 
-/// Seals the rows of all tables as they are.
+/// Seals the rows of all tables, of which these are the digests, in the order of the tables.
 ///
 /// # Errors
-/// As those of [`compare`].
-pub fn write(
-    database: &dyn Database,
-    progress: &mut dyn FnMut(usize) -> Result<(), DatabaseError>,
-) -> Result<(), DatabaseError> {
-    let mut values = Vec::new();
-    for (done, table) in TABLES.iter().enumerate() {
-        progress(done)?;
-        let digest = database.digest(table)?;
-        values.push((format!("{SEAL}{}", table.name.name()), digest.value()));
-    }
+/// Those of the database.
+pub fn write(database: &dyn Database, digests: &[TableDigest]) -> Result<(), DatabaseError> {
+    let sealed = TABLES.iter().zip(digests).map(|(table, digest)| {
+        let name = format!("{SEAL}{}", table.name.name());
+        (name, digest.value())
+    });
+    let mut values: Vec<(String, String)> = sealed.collect();
     values.push((SEALED_BY.to_owned(), database.server()?.name));
     values.extend(RunMark::kept(&database.state_values()?));
     database.set_state_values(&values)
@@ -152,35 +139,4 @@ pub(super) fn values_of(rows: TextRows) -> Vec<(String, String)> {
         Some((columns.next()??, columns.next()??))
     };
     rows.into_iter().filter_map(pair).collect()
-}
-
-/// The digest from a row with the number of rows and the sum of their hashes.
-pub(super) fn digest_of(table: &Table, rows: TextRows) -> Result<TableDigest, DatabaseError> {
-    let mut columns = rows.into_iter().next().unwrap_or_default().into_iter();
-    let count = columns.next().flatten().and_then(|text| text.parse().ok());
-    match (count, columns.next().flatten()) {
-        (Some(rows), hash) => Ok(TableDigest {
-            rows,
-            hash: hash.unwrap_or_default(),
-        }),
-        (None, _) => Err(DatabaseError::failed(
-            format!("the digest of {}", table.name.name()),
-            "the server gave no number",
-        )),
-    }
-}
-
-/// Every column of a table as text, with NULL distinguished from an empty one.
-pub(super) fn columns_as_texts(table: &Table, is_null: &str, as_text: &str) -> String {
-    let mut list = String::new();
-    for column in table.columns {
-        let separator = if list.is_empty() { "" } else { ", " };
-        let name = column.name;
-        let text = as_text.replace('?', name);
-        let _ = match column.may_be_null {
-            true => write!(list, "{separator}COALESCE({text}, {is_null})"),
-            false => write!(list, "{separator}{text}"),
-        };
-    }
-    list
 }

@@ -3,9 +3,10 @@
 use super::loading;
 use super::progress_note::ProgressNote;
 use super::shard_link::ShardLink;
+use crate::checks::unchanged::{self, Digests};
 use crate::checks::{self, Baseline, CONSISTENCY_CHECKS, CheckReport, Rule};
-use crate::database::Database;
 use crate::database::seal::{self, Sealed};
+use crate::database::{Database, TableDigest};
 use crate::dataset::DataSet;
 use crate::error::DatabaseError;
 use crate::ledger::Closed;
@@ -19,6 +20,8 @@ use measure::result::{AcknowledgedWork, ConsistencyCheck};
 /// What is known of the database before the load.
 #[derive(Debug)]
 pub(super) struct Earlier {
+    /// Digests of what the load leaves as it is, where all rows are to be checked.
+    pub unchanged: Option<Vec<Option<TableDigest>>>,
     /// Counters and balances as the earlier run left them.
     pub sums: Baseline,
     /// Shares traded of each security.
@@ -26,11 +29,41 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
-    /// Reads it. Nothing may write meanwhile.
-    pub fn note(session: &mut dyn Session) -> Result<Self, DatabaseError> {
+    /// Reads it; all rows only where they are given. Nothing may write meanwhile.
+    pub fn note(
+        session: &mut dyn Session,
+        rows: Option<AllRows<'_>>,
+    ) -> Result<Self, DatabaseError> {
+        let sums = Baseline::note(session)?;
+        let what = "reading all rows to compare them after the load";
+        let unchanged = rows.map(|rows| rows.read(sums.last_trade(), what));
         Ok(Self {
-            sums: Baseline::note(session)?,
+            unchanged: unchanged.transpose()?.map(|digests| digests.unchanged),
+            sums,
             volumes: compare::volumes(session)?,
+        })
+    }
+}
+
+/// All rows of a database, to be read for their digests.
+pub(super) struct AllRows<'a> {
+    pub database: &'a dyn Database,
+    pub data_set: &'a DataSet,
+    pub link: &'a ShardLink,
+    /// Whether reading them ends when the stage is to end early.
+    pub may_be_stopped: bool,
+}
+
+impl AllRows<'_> {
+    /// Reads them, and says that it does `what`. Trades up to `last_trade` were there before the load.
+    pub fn read(&self, last_trade: i64, what: &'static str) -> Result<Digests, DatabaseError> {
+        let mut note = ProgressNote::new(self.link, what);
+        unchanged::read(self.database, last_trade, &mut |done| {
+            note.done(share_of_tables(self.database, self.data_set, done));
+            match self.may_be_stopped && self.link.orders().is_abandoned() {
+                true => Err(loading::stopped()),
+                false => Ok(()),
+            }
         })
     }
 }
@@ -94,7 +127,10 @@ pub(super) fn results(report: &CheckReport) -> Vec<ConsistencyCheck> {
 /// Which rows the checks after the load cover.
 pub(super) fn coverage(rows: CheckedRows) -> &'static str {
     match rows {
-        CheckedRows::All => "After the load, the consistency checks examined all rows.",
+        CheckedRows::All => {
+            "After the load, the consistency checks examined all rows and indexes, and rows that the load \
+             leaves as they are were compared with those before it."
+        }
         CheckedRows::OfTheRun => {
             "After the load, the consistency checks examined the rows of this run's trades only, as \
              asked for (brokerage.checked_rows): other rows were not examined."
@@ -115,29 +151,20 @@ pub(super) struct AtRest {
 
 /// Examines all rows that an earlier run has left: whether they are as it left them, and where that
 /// is not known or not so, with the consistency checks.
-pub(super) fn at_rest(
-    database: &dyn Database,
-    data_set: &DataSet,
-    rows: CheckedRows,
-    link: &ShardLink,
-) -> Result<AtRest, DatabaseError> {
-    if rows == CheckedRows::OfTheRun {
+pub(super) fn at_rest(rows: Option<AllRows<'_>>) -> Result<AtRest, DatabaseError> {
+    let Some(rows) = rows else {
         let coverage = "Before the load, rows were not examined, as asked for \
                         (brokerage.checked_rows).";
         return Ok(AtRest {
             coverage: Some(coverage.to_owned()),
             ..AtRest::default()
         });
-    }
-    let mut note = ProgressNote::new(link, "comparing all rows with those of the last run");
-    let sealed = seal::compare(database, &mut |done| {
-        note.done(share_of_tables(database, data_set, done));
-        match link.orders().is_abandoned() {
-            true => Err(loading::stopped()),
-            false => Ok(()),
-        }
-    })?;
-    if sealed == Sealed::Unchanged {
+    };
+    let (database, link) = (rows.database, rows.link);
+    let digests = rows.read(i64::MAX, "comparing all rows with those of the last run")?;
+    let sealed = seal::compare(database, &digests.all)?;
+    let indexes = digests.damaged_indexes();
+    if sealed == Sealed::Unchanged && indexes.is_none() {
         let tables = TABLES.len();
         return Ok(AtRest {
             coverage: Some(format!(
@@ -166,26 +193,22 @@ pub(super) fn at_rest(
                 tables.join(", ")
             )),
         ),
-        Sealed::Unchanged => (String::new(), None),
+        Sealed::Unchanged => (
+            "Before the load, all rows were those that passed the checks at the end of the last run; \
+             indexes are damaged."
+                .to_owned(),
+            None,
+        ),
     };
-    let found: Vec<String> = changed.into_iter().chain(violation).collect();
+    let found: Vec<String> = changed
+        .into_iter()
+        .chain(indexes)
+        .chain(violation)
+        .collect();
     Ok(AtRest {
         coverage: Some(coverage),
         checks: results(&report),
         found: (!found.is_empty()).then(|| found.join(" ")),
-    })
-}
-
-/// Seals all rows as they are.
-pub(super) fn seal(
-    database: &dyn Database,
-    data_set: &DataSet,
-    link: &ShardLink,
-) -> Result<(), DatabaseError> {
-    let mut note = ProgressNote::new(link, "reading all rows for the next run to compare");
-    seal::write(database, &mut |done| {
-        note.done(share_of_tables(database, data_set, done));
-        Ok(())
     })
 }
 

@@ -3,9 +3,8 @@
 use super::arrivals::Due;
 use super::client_threads::{self, Thread, panicked};
 use super::context::{RunContext, failure};
-use super::final_checks::{self, Earlier};
+use super::final_checks::Earlier;
 use super::loading;
-use super::lost_server::{repeat_after_outages, wait_for_server};
 use super::market_workers::{self, ActionQueue};
 use super::monitor::sampler::ServerSampler;
 use super::shard_link::{ONLY_SHARD, ShardLink, StageHandler};
@@ -15,10 +14,7 @@ use crate::database::{Database, LockError, RunLock, State, seal};
 use crate::dataset::DataSet;
 use crate::error::DatabaseError;
 use crate::ledger::Ledger;
-use crate::ledger::compare;
 use crate::parallel::lock;
-use crate::profile::CheckedRows;
-use crate::session::Session;
 use measure::sample::Phase;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -27,6 +23,8 @@ use workload::controller::RunPlan;
 use workload::controller::link::{ShardMessage, Stage};
 use workload::failure::{Failure, FailureKind};
 use workload::random::SeededRng;
+
+mod checks;
 
 pub use super::parameters::{Findings, RunParameters};
 
@@ -109,16 +107,7 @@ impl BrokerageRun {
                 &self.link,
                 &mut lock_it,
             );
-            match built {
-                Err(error) if loading::is_stop(&error) => {
-                    return Err(Failure {
-                        kind: FailureKind::Stopped,
-                        integrity: None,
-                        ..of(&error)
-                    });
-                }
-                built => built.map_err(|error| of(&error))?,
-            }
+            built.map_err(|error| at_start(&error, "building the brokerage"))?;
             if self.plan.build_only {
                 self.seal().map_err(|error| of(&error))?;
             }
@@ -141,39 +130,12 @@ impl BrokerageRun {
         Ok(())
     }
 
-    /// Checks the rows that an earlier run has left.
-    fn check_at_rest(&self) -> Result<(), Failure> {
-        let of = |error: DatabaseError| match loading::is_stop(&error) {
-            true => Failure {
-                kind: FailureKind::Stopped,
-                ..failure(&error, "checking the kept database")
-            },
-            false => failure(&error, "checking the kept database"),
-        };
-        let (database, link) = (&*self.database, &*self.link);
-        let rows = self.parameters.brokerage.checked_rows;
-        let examine = |(): &mut ()| final_checks::at_rest(database, &self.data_set, rows, link);
-        let examined = self.repeat("the kept data were checked", drop, examine);
-        let at_rest = examined.map_err(of)?;
-        let mut findings = lock(&self.findings);
-        findings.coverage.extend(at_rest.coverage);
-        findings.consistency_checks = at_rest.checks;
-        at_rest
-            .found
-            .map_or(Ok(()), |found| Err(inconsistent(found)))
-    }
-
-    /// Seals the rows of a database that will be kept.
-    fn seal(&self) -> Result<(), DatabaseError> {
-        final_checks::seal(&*self.database, &self.data_set, &self.link)
-    }
-
     fn open(&self) -> Result<(), Failure> {
         (self.parameters.is_built)();
         let opened = self.repeat("the database was opened", drop, |(): &mut ()| {
             self.open_database()
         });
-        let (context, note) = opened.map_err(|error| failure(&error, "opening the brokerage"))?;
+        let (context, note) = opened.map_err(|error| at_start(&error, "opening the brokerage"))?;
         if !note.is_empty() {
             self.link.note(note);
         }
@@ -196,7 +158,8 @@ impl BrokerageRun {
             self.plan.run.seed,
         )?;
         let mut session = self.database.connect()?;
-        *lock(&self.before) = Some(Earlier::note(&mut *session)?);
+        let earlier = Earlier::note(&mut *session, self.all_rows(true));
+        *lock(&self.before) = Some(earlier?);
         Ok(opened)
     }
 
@@ -261,8 +224,6 @@ impl BrokerageRun {
         }
     }
 
-            findings.not_guaranteed = samples.not_guaranteed;
-            findings.other_databases = samples.other_databases;
     fn measure(&self) {
         if let Some(context) = lock(&self.context).as_ref() {
             context.error_counts.begin();
@@ -300,6 +261,8 @@ impl BrokerageRun {
             findings.waits = samples.waits;
             findings.counted = samples.counted;
             findings.ended_bytes = samples.size_bytes;
+            findings.not_guaranteed = samples.not_guaranteed;
+            findings.other_databases = samples.other_databases;
         }
         let volume = lock(&self.volume);
         findings.volume_measured_by = volume.measured_by().to_owned();
@@ -307,69 +270,6 @@ impl BrokerageRun {
         findings.other_io = volume.other_io();
         findings.cpu_percent = volume.server_cpu_percent();
         findings.log_writes = volume.log_writes();
-    }
-
-    /// Compares the ledger with the database and runs the consistency checks: all of them again
-    /// when the server goes down meanwhile.
-    fn check_database(&self) -> Result<(), Failure> {
-        let of = |error: &DatabaseError| failure(error, "checking consistency");
-        let Some(before) = lock(&self.before).take() else {
-            return Ok(());
-        };
-        let (link, rows) = (&*self.link, self.parameters.brokerage.checked_rows);
-        let mut ledger = self.ledger.close();
-        let mut check = |session: &mut Box<dyn Session>| {
-            let (session, volumes) = (&mut **session, &before.volumes);
-            let work =
-                final_checks::acknowledged(&mut ledger, session, volumes, self.data_set, link)?;
-            let lost = compare::summary(&work);
-            lock(&self.findings).acknowledged = Some(work);
-            let report = final_checks::consistency(session, &before.sums, rows, link)?;
-            Ok((lost, report))
-        };
-        let checked = self.repeat("the data were checked", |session| session, &mut check);
-        let (lost, report) = checked.map_err(|error| of(&error))?;
-        {
-            let mut findings = lock(&self.findings);
-            findings.consistency_checks = final_checks::results(&report);
-            findings
-                .coverage
-                .push(final_checks::coverage(rows).to_owned());
-        }
-        let found: Vec<String> = lost.into_iter().chain(report.summary()).collect();
-        if !found.is_empty() {
-            return Err(inconsistent(found.join(" ")));
-        }
-        if self.parameters.keeps
-            && rows == CheckedRows::All
-            && let Err(error) = self.seal()
-        {
-            self.link.note(format!(
-                "The digests of all rows could not be kept, so the next run does not know whether \
-                 rows were changed in between: {error}"
-            ));
-        }
-        Ok(())
-    }
-
-    /// Works on the database when its server answers, again from the start when it goes down meanwhile.
-    fn repeat<S, T>(
-        &self,
-        doing: &str,
-        begin: impl Fn(Box<dyn Session>) -> S,
-        work: impl FnMut(&mut S) -> Result<T, DatabaseError>,
-    ) -> Result<T, DatabaseError> {
-        let (link, revive) = (&*self.link, &*self.parameters.revive);
-        repeat_after_outages(
-            || wait_for_server(&*self.database, revive, link).map(&begin),
-            work,
-            |why| {
-                lock(&self.findings).warnings.push(format!(
-                    "The database server went down while {doing}, which began again when it was back: \
-                     {why}."
-                ));
-            },
-        )
     }
 }
 
@@ -393,13 +293,17 @@ fn keep_lock(run_lock: &Mutex<Option<Box<dyn RunLock>>>, context: &RunContext) {
     }
 }
 
-fn inconsistent(error: String) -> Failure {
-    Failure::new(
-        FailureKind::Inconsistent,
-        "the brokerage database",
-        "checking consistency",
-        error,
-    )
+/// The failure of what comes before the load, which may have been asked to stop.
+fn at_start(error: &DatabaseError, doing: &str) -> Failure {
+    let failure = failure(error, doing);
+    match loading::is_stop(error) {
+        true => Failure {
+            kind: FailureKind::Stopped,
+            integrity: None,
+            ..failure
+        },
+        false => failure,
+    }
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {

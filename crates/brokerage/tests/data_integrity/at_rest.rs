@@ -2,6 +2,7 @@
 
 use super::{Load, data_set, smallest};
 use crate::common;
+use brokerage::checks::unchanged;
 use brokerage::database::seal::{self, Sealed};
 use brokerage::database::sqlite::Sqlite;
 use brokerage::database::{Database, postgres::Postgres};
@@ -48,6 +49,12 @@ const ALTERATIONS: [Alteration; 5] = [
     },
 ];
 
+/// Seals all rows as they are.
+fn seal(database: &dyn Database) {
+    let digests = unchanged::read(database, 0, &mut |_| Ok(())).unwrap();
+    seal::write(database, &digests.all).unwrap();
+}
+
 /// Starts a run, which is stopped at once if it comes so far.
 fn run(database: &Arc<dyn Database>) -> RunResult {
     let load = Load::start(Arc::clone(database));
@@ -60,7 +67,7 @@ fn every_alteration_at_rest_is_found_before_the_load() {
     let room = common::room();
     let sqlite = Sqlite::new(room.path(), 64 << 20, 8);
     data_set::build(&sqlite, smallest());
-    seal::write(&sqlite, &mut |_| Ok(())).unwrap();
+    seal(&sqlite);
     let path = sqlite.path().to_owned();
     let good = room.path().join("good");
     let sqlite: Arc<dyn Database> = Arc::new(sqlite);
@@ -135,12 +142,52 @@ fn checked_rows_decide_whether_alterations_at_rest_are_found() {
     assert_eq!(result.ended_by(), Some(ErrorKind::Inconsistent), "{reason}");
 }
 
+/// All rows are there, and queries that use the index miss those of the last run.
+#[test]
+fn an_index_that_lost_its_last_writes_is_found() {
+    const INDEX: &str = "trade_by_account_id_entered_at";
+    let room = common::room();
+    let Some(mut cluster) = common::cluster(&room) else {
+        return;
+    };
+    let postgres = cluster.database().unwrap();
+    data_set::build(&postgres, smallest());
+    let ask = |sql: &str| postgres.connect_for_sql().unwrap().ask(sql).unwrap();
+    let file = ask(&format!("SELECT pg_relation_filepath('{INDEX}')"));
+    let file = cluster
+        .data_directory()
+        .join(file[0][0].as_deref().unwrap());
+    ask("CHECKPOINT");
+    let older = std::fs::read(&file).unwrap();
+    let database: Arc<dyn Database> = Arc::new(postgres.clone());
+    let load = Load::start(Arc::clone(&database));
+    load.wait_for_load();
+    let trades = || ask("SELECT COUNT(*) FROM trade")[0][0].clone();
+    let before = trades();
+    while trades() == before {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let result = load.end();
+    assert_eq!(result.ended_by(), None, "{}", result.verdict_reason);
+    cluster.stop();
+    std::fs::write(&file, older).unwrap();
+    cluster.restart().unwrap();
+    let result = run(&database);
+    let reason = &result.verdict_reason;
+    assert_eq!(result.ended_by(), Some(ErrorKind::Inconsistent), "{reason}");
+    assert!(reason.contains(&format!("{INDEX} has ")), "{reason}");
+}
+
 /// Digests of a server's tables follow every column, also empty ones.
 fn digests_follow_rows(database: &dyn Database, execute: &mut dyn FnMut(&str)) {
     common::build(database);
-    let compare = || seal::compare(database, &mut |_| Ok(())).unwrap();
+    let compare = || {
+        let digests = unchanged::read(database, 0, &mut |_| Ok(())).unwrap();
+        assert_eq!(digests.damaged_indexes(), None);
+        seal::compare(database, &digests.all).unwrap()
+    };
     assert!(matches!(compare(), Sealed::Unknown(_)));
-    seal::write(database, &mut |_| Ok(())).unwrap();
+    seal(database);
     assert_eq!(compare(), Sealed::Unchanged);
     for (change, back, table) in [
         (
@@ -156,7 +203,7 @@ fn digests_follow_rows(database: &dyn Database, execute: &mut dyn FnMut(&str)) {
         (
             "DELETE FROM watch_item WHERE watch_list_id = 4",
             "INSERT INTO watch_item VALUES (4, 't4')",
-            "watch_item (9 rows, and 10 when it was left)",
+            "watch_item (9 rows, and 10 before)",
         ),
     ] {
         execute(change);

@@ -11,6 +11,7 @@ mod data_set;
 mod at_rest;
 mod full_volume;
 mod locks;
+mod mid_run;
 mod older_copy;
 mod server_causes;
 mod server_side;
@@ -29,18 +30,28 @@ use config::TimeSpan;
 use measure::result::{AcknowledgedWork, RunResult, ServerResult};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use workload::controller::listener::NoListener;
-use workload::progress::StopRequest;
+use workload::controller::RunListener;
+use workload::progress::{Phase, StopRequest};
 
 /// The smallest data set.
 fn smallest() -> DataSet {
     DataSet::new(1_000, 1, 7)
 }
 
+/// Notes that the load has begun.
+struct Begun(Arc<AtomicBool>);
+
+impl RunListener for Begun {
+    fn begins(&mut self, phase: Phase) {
+        let is_load = matches!(phase, Phase::WarmingUp | Phase::Measuring);
+        self.0.fetch_or(is_load, Ordering::Relaxed);
+    }
+}
+
 /// A run that lasts until it is stopped, and whose market answers at once.
 struct Load {
     stop: StopRequest,
-    built: Arc<AtomicBool>,
+    begun: Arc<AtomicBool>,
     thread: std::thread::JoinHandle<RunResult>,
 }
 
@@ -70,20 +81,20 @@ impl Load {
         volumes: Volumes,
         rows: CheckedRows,
     ) -> Self {
-        let (stop, built) = (StopRequest::new(), Arc::new(AtomicBool::new(false)));
-        let (asked, is_built) = (stop.clone(), Arc::clone(&built));
+        let (stop, begun) = (StopRequest::new(), Arc::new(AtomicBool::new(false)));
+        let (asked, begins) = (stop.clone(), Begun(Arc::clone(&begun)));
         let thread =
-            std::thread::spawn(move || run(database, revive, (volumes, rows), asked, is_built));
+            std::thread::spawn(move || run(database, revive, (volumes, rows), asked, begins));
         Self {
             stop,
-            built,
+            begun,
             thread,
         }
     }
 
     /// Waits until its load has begun.
     fn wait_for_load(&self) {
-        while !self.built.load(Ordering::Relaxed) && !self.thread.is_finished() {
+        while !self.begun.load(Ordering::Relaxed) && !self.thread.is_finished() {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }
@@ -100,7 +111,7 @@ fn run(
     revive: Arc<dyn Fn() + Send + Sync>,
     (volumes, rows): (Volumes, CheckedRows),
     stop: StopRequest,
-    built: Arc<AtomicBool>,
+    mut begins: Begun,
 ) -> RunResult {
     let mut profile = BrokerageProfile::default();
     profile.brokerage.users = 4;
@@ -123,7 +134,7 @@ fn run(
         volume: Volume::unknown(),
         parameters: RunParameters {
             brokerage: profile.brokerage,
-            is_built: Arc::new(move || built.store(true, Ordering::Relaxed)),
+            is_built: Arc::new(|| ()),
             revive,
             volumes,
             keeps: true,
@@ -139,7 +150,7 @@ fn run(
         },
         database,
     };
-    start::run(plan, RunResult::new(), None, stop, &mut NoListener, parts)
+    start::run(plan, RunResult::new(), None, stop, &mut begins, parts)
 }
 
 fn acknowledged(result: &RunResult) -> &AcknowledgedWork {

@@ -6,6 +6,8 @@ use super::connection::Connection;
 use super::loader::MariaDbLoader;
 use super::run_lock::{MariaDbLock, lock_name};
 use crate::database::ddl;
+use crate::database::digest::{self, TableDigests, TablePart};
+use crate::database::interface::index_finding;
 use crate::database::interface::{
     ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, FOREIGN_KEY, Loader, Server, Step, holds_data_set,
     holds_something_else, open_at_once, size_of, step_failure,
@@ -13,7 +15,7 @@ use crate::database::interface::{
 use crate::database::marker::{Build, DATABASE, MARKER, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
-use crate::database::seal::{self, STATE_TABLE, TableDigest};
+use crate::database::seal::{self, STATE_TABLE};
 use crate::database::target::Address;
 use crate::database::text_rows::first_text;
 use crate::error::DatabaseError;
@@ -361,14 +363,35 @@ impl Database for MariaDb {
         Ok(Box::new(MariaDbLock::take(connect, name)?))
     }
 
-    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {
-        let columns = seal::columns_as_texts(table, "'~NULL~'", "?");
-        let rows = self.worker()?.ask(&format!(
-            "SELECT COUNT(*), CAST(COALESCE(SUM(CRC32(CONCAT_WS('~|~', {columns}))), 0) AS CHAR) \
-             FROM {}",
-            table.name.name()
-        ))?;
-        seal::digest_of(table, rows)
+    fn digests(
+        &self,
+        table: &Table,
+        part: Option<&TablePart>,
+    ) -> Result<TableDigests, DatabaseError> {
+        let sql = digest::query(table, part, "CHAR", |columns| {
+            let columns = columns.map_or_else(
+                || digest::as_texts(table.columns, "'~NULL~'"),
+                |columns| digest::as_texts(columns.iter().copied(), "'~NULL~'"),
+            );
+            format!("CRC32(CONCAT_WS('~|~', {columns}))")
+        });
+        digest::digests_of(table, self.worker()?.ask(&sql)?)
+    }
+
+    /// The rows of a table lie in its primary index.
+    fn check_indexes(&self, table: &Table, rows: u64) -> Result<Vec<String>, DatabaseError> {
+        let mut worker = self.worker()?;
+        let mut found = Vec::new();
+        for index in table.indexes {
+            let index = table.index_name(index.columns);
+            let counted = worker.ask(&format!(
+                "SELECT COUNT(*) FROM {} FORCE INDEX ({index})",
+                table.name.name()
+            ))?;
+            let entries = first_text(&counted).and_then(|text| text.parse().ok());
+            found.extend(entries.and_then(|entries| index_finding(&index, entries, rows)));
+        }
+        Ok(found)
     }
 
     fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {

@@ -6,9 +6,11 @@ use postgres_protocol::escape::{escape_identifier, escape_literal};
 
 use super::backend;
 use super::connection::Connection;
+use super::index_entries;
 use super::loader::PostgresLoader;
 use super::run_lock::PostgresLock;
 use crate::database::ddl;
+use crate::database::digest::{self, TableDigests, TablePart};
 use crate::database::interface::{
     ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, Step, holds_data_set,
     holds_something_else, open_at_once, size_of, step_failure,
@@ -16,7 +18,7 @@ use crate::database::interface::{
 use crate::database::marker::{Build, DATABASE, MARKER, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
-use crate::database::seal::{self, STATE_TABLE, TableDigest};
+use crate::database::seal::{self, STATE_TABLE};
 use crate::database::target::{Address, ENTRY_DATABASE};
 use crate::database::text_rows::{TextRows, first_text};
 use crate::error::DatabaseError;
@@ -349,13 +351,23 @@ impl Database for Postgres {
         Ok(Box::new(PostgresLock::take(connect)?))
     }
 
-    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {
-        let rows = self.worker()?.ask(&format!(
-            "SELECT count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text \
-             FROM {} t",
-            table.name.name()
-        ))?;
-        seal::digest_of(table, rows)
+    fn digests(
+        &self,
+        table: &Table,
+        part: Option<&TablePart>,
+    ) -> Result<TableDigests, DatabaseError> {
+        let sql = digest::query(table, part, "text", |columns| {
+            let row = columns.map_or_else(
+                || "t".to_owned(),
+                |columns| format!("ROW({})", digest::names(columns.iter().copied())),
+            );
+            format!("hashtextextended({row}::text, 0)::numeric")
+        });
+        digest::digests_of(table, self.worker()?.ask(&sql)?)
+    }
+
+    fn check_indexes(&self, table: &Table, rows: u64) -> Result<Vec<String>, DatabaseError> {
+        index_entries::check(&mut self.worker()?, table, rows)
     }
 
     fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {

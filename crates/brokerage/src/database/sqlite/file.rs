@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use runtime::host::{DirectoryHandle, FileIdentity};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::failure::failure;
@@ -16,11 +17,12 @@ use super::run_lock::SqliteLock;
 use super::session::SqliteSession;
 use super::turn::Queue;
 use crate::database::ddl;
+use crate::database::digest::{self, TableDigests, TablePart};
 use crate::database::interface::{Database, FOREIGN_KEY, Loader, Server, Step, holds_data_set};
 use crate::database::marker::{Build, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
-use crate::database::seal::{self, STATE_TABLE, TableDigest};
+use crate::database::seal::{self, STATE_TABLE};
 use crate::error::DatabaseError;
 use crate::parallel::lock;
 use crate::schema::{TABLES, Table};
@@ -29,6 +31,8 @@ use crate::statement::Dialect;
 
 /// Name of the file in the given directory.
 const FILE: &str = "proofload_brokerage.sqlite";
+/// Findings of SQLite's check that are described, of each table.
+const MOST_FINDINGS: usize = 3;
 
 /// Behind that name: the file that a run locks.
 const LOCK: &str = "-lock";
@@ -370,23 +374,46 @@ impl Database for Sqlite {
         Ok(Box::new(SqliteLock::take(&self.beside(LOCK))?))
     }
 
-    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {
+    fn digests(
+        &self,
+        table: &Table,
+        part: Option<&TablePart>,
+    ) -> Result<TableDigests, DatabaseError> {
         let connection = self.open(OpenFlags::empty())?;
         hash::add_to(&connection).map_err(|error| failure(&error, "adding a function"))?;
-        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        let sql = format!(
-            "SELECT COUNT(*), CAST(COALESCE(SUM(proofload_hash({})), 0) AS TEXT) FROM {}",
-            columns.join(", "),
-            table.name.name()
-        );
-        let row = connection.query_row(&sql, [], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        let sql = digest::query(table, part, "TEXT", |columns| {
+            let columns = columns.map_or_else(
+                || digest::names(table.columns),
+                |columns| digest::names(columns.iter().copied()),
+            );
+            format!("proofload_hash({columns})")
         });
-        let (rows, hash) = row.map_err(|error| failure(&error, table.name.name()))?;
-        Ok(TableDigest {
-            rows: rows.unsigned_abs(),
-            hash,
-        })
+        let texts = |row: &rusqlite::Row<'_>| {
+            let count = row.as_ref().column_count();
+            (0..count)
+                .map(|column| match row.get_ref(column)? {
+                    ValueRef::Integer(number) => Ok(Some(number.to_string())),
+                    value => Ok(value.as_str().ok().map(str::to_owned)),
+                })
+                .collect()
+        };
+        let row = connection.query_row(&sql, [], texts);
+        let row = row.map_err(|error| failure(&error, table.name.name()))?;
+        digest::digests_of(table, vec![row])
+    }
+
+    /// SQLite's own check, which also walks the trees of the table and its indexes.
+    fn check_indexes(&self, table: &Table, _rows: u64) -> Result<Vec<String>, DatabaseError> {
+        let connection = self.open(OpenFlags::empty())?;
+        let name = table.name.name();
+        let check = || -> rusqlite::Result<Vec<String>> {
+            let mut check = connection.prepare(&format!("PRAGMA integrity_check({name})"))?;
+            check.query_map([], |row| row.get(0))?.collect()
+        };
+        let mut found = check().map_err(|error| failure(&error, name))?;
+        found.retain(|line| line != "ok");
+        found.truncate(MOST_FINDINGS);
+        Ok(found)
     }
 
     fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {
