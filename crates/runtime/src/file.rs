@@ -95,6 +95,9 @@ pub enum IoFailure {
     /// The file system does not bypass the page cache.
     #[error("the file system does not support direct I/O (O_DIRECT); use one such as ext4 or XFS")]
     NoDirectIo,
+    /// What has the name is nothing that databases are kept in; the text says what it is, and what to do.
+    #[error("{0}")]
+    NotOwn(String),
     /// The storage answered with an error of its own.
     #[error("the storage reported an error: {0}")]
     Device(String),

@@ -13,10 +13,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runtime::host::{CreatedFiles, DirectoryHandle, FileIdentity, FileLock, LockError};
+use runtime::host::{
+    CreatedFiles, DirectoryHandle, Entry, EntryKind, FileIdentity, FileLock, LockError,
+};
 use workload::{Profile, Workload};
 
-use crate::marker::{LOCK_ATTEMPTS, LOCK_PAUSE, Marker};
+use crate::marker::{LOCK_ATTEMPTS, LOCK_PAUSE, MARKER_NAME, Marker};
 use crate::probes::{PROBES_FILE, ProbeSite};
 use crate::{Layout, Place, device, in_use};
 use workload::Refusal;
@@ -148,6 +150,7 @@ impl Claim {
                     .push(directory.map_err(|error| unusable(&path, &error))?);
             }
         }
+        claim.refuse_other_files()?;
         claim.lock_databases()?;
         Ok(claim)
     }
@@ -174,6 +177,19 @@ impl Claim {
         };
         let mut directories = self.directories.iter();
         directories.find(|directory| directory.path == *path)
+    }
+
+    /// The markers that are gone by now, or damaged: without them what lies on their targets is not known as ours.
+    #[must_use]
+    pub fn unmarked(&self) -> Vec<PathBuf> {
+        let targets = self.layout.targets.iter();
+        let unmarked = targets.filter(|target| {
+            let handle = target.handle.as_ref();
+            handle.is_some_and(|handle| Marker::read(handle).is_none())
+        });
+        unmarked
+            .map(|target| target.given.join(MARKER_NAME))
+            .collect()
     }
 
     fn take_target(
@@ -215,6 +231,23 @@ impl Claim {
                 .push(made.map_err(|error| unprepared(&error))?);
         }
         handle.sync().map_err(|error| unprepared(&error))
+    }
+
+    /// Refuses what has the name of a file of ours and is none, or has a second name: a run would write into
+    /// what somebody else wants to keep.
+    fn refuse_other_files(&self) -> Result<(), Refusal> {
+        for directory in &self.directories {
+            let entries = directory.handle.entries();
+            let entries = entries.map_err(|error| unusable(&directory.path, &error))?;
+            for entry in entries {
+                let is_named = self.purpose.makes_file(&entry.name.to_string_lossy());
+                if let (true, Some(what)) = (is_named, what_else(&entry)) {
+                    let path = directory.path.join(&entry.name);
+                    return Err(unusable(&path, &io::Error::other(what)));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Locks the files of kept databases, so that nobody else examines or repairs them meanwhile.
@@ -273,6 +306,19 @@ fn taken_meanwhile(target: &crate::Target, handle: &DirectoryHandle) -> Refusal 
         ),
         "Run the command again.",
     )
+}
+
+/// What an entry is that has the name of a file of ours; `None` if it may be that file. Directories are those
+/// of a server.
+fn what_else(entry: &Entry) -> Option<&'static str> {
+    match entry.kind {
+        EntryKind::File if entry.names > 1 => {
+            Some("it is a hard link to a file that has another name, too")
+        }
+        EntryKind::File | EntryKind::Directory => None,
+        EntryKind::Link => Some("it is a symbolic link, which is not followed"),
+        EntryKind::Other => Some("it is a device, a pipe or a socket"),
+    }
 }
 
 fn unusable(path: &Path, error: &io::Error) -> Refusal {

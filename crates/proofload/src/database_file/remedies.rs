@@ -4,7 +4,9 @@ use edb::EngineError;
 use edb::check::CheckError;
 use edb::dump::ReadError;
 use edb::format::database_header::Writer;
+use edb::log::LogError;
 use execution::Error;
+use runtime::{IoError, IoFailure};
 
 use super::DatabaseFileError;
 
@@ -43,6 +45,8 @@ fn with_remedy(message: String, error: DatabaseFileError) -> Error {
             "Its pages change while it is in use. Wait until that process has ended.",
         ),
         Failed::Forbidden(_) => Error::environment(message, "Run as a user who may, such as root."),
+        // What is there instead, and what to do, is in the message.
+        Failed::Storage(error) if is_not_own(&error) => Error::environment(message, ""),
         Failed::Storage(_) => Error::integrity(message, KERNEL_LOG),
         Failed::File(error) => unusable(message, &error),
         Failed::Rows(ReadError::Value { .. }) => {
@@ -113,6 +117,14 @@ fn not_recovered(message: String, error: &EngineError) -> Error {
             "With engine.torn_pages = \"log-images\" such pages are restored from the log.",
         ),
         EngineError::OutOfSpace(_) => Error::environment(message, "Then start the recovery again."),
+        EngineError::Io(error) | EngineError::Log(LogError::Io(error)) if is_not_own(error) => {
+            Error::environment(message, "Then start the recovery again.")
+        }
         _ => Error::integrity(message, KERNEL_LOG),
     }
+}
+
+/// Whether something else than a file of a database has its name.
+fn is_not_own(error: &IoError) -> bool {
+    matches!(error.failure, IoFailure::NotOwn(_))
 }

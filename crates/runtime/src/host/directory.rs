@@ -13,7 +13,7 @@ use crate::executor::Handle;
 use crate::file::{Directory, IoError, IoFailure, IoOperation};
 use crate::thread::pause;
 use crate::wall_clock::{Descriptor, InFlight, Memory, Operation, Reactor};
-use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -106,7 +106,7 @@ impl HostDirectory {
     async fn open_file(&self, name: &str) -> Result<HostFile, IoFailure> {
         require_flat(name)?;
         if self.is_read_only {
-            let for_lock = self.open_descriptor(name, OFlags::RDONLY | OFlags::CLOEXEC)?;
+            let for_lock = self.open_regular(name, OFlags::RDONLY)?;
             let lock = usable(FileLock::take(for_lock, LockKind::Shared).map(Arc::new))?;
             let file = self.open_descriptor(name, READ_FLAGS)?;
             return self.host_file(name, file, lock);
@@ -131,18 +131,44 @@ impl HostDirectory {
         let opened = rustix::fs::openat(self.descriptor.fd(), name, flags, mode);
         opened.map_err(|errno| match errno {
             Errno::INVAL => IoFailure::NoDirectIo,
-            Errno::LOOP => {
-                IoFailure::Device("it is a symbolic link, which is not followed".to_owned())
-            }
+            Errno::LOOP => IoFailure::NotOwn(
+                "it is a symbolic link, which is not followed; put the file itself in its place"
+                    .to_owned(),
+            ),
             errno => failure_of(errno),
         })
+    }
+
+    /// Opens a regular file, without waiting if it turns out to be something else, such as a pipe. What is no
+    /// file has no direct I/O either, so this is asked before.
+    fn open_regular(&self, name: &str, flags: OFlags) -> Result<OwnedFd, IoFailure> {
+        let file = self.open_descriptor(name, flags | OFlags::CLOEXEC | OFlags::NONBLOCK)?;
+        self.require_own(&file)?;
+        Ok(file)
+    }
+
+    /// Refuses what is no regular file, and for writing also a file with a second name: whoever has linked
+    /// it here may want to keep what is in it.
+    fn require_own(&self, file: &OwnedFd) -> Result<(), IoFailure> {
+        let status = rustix::fs::fstat(file).map_err(failure_of)?;
+        let kind = FileType::from_raw_mode(status.st_mode);
+        if kind != FileType::RegularFile {
+            let what = name_of(kind);
+            let text = format!("it is {what}, not a regular file; remove it or name another");
+            return Err(IoFailure::NotOwn(text));
+        }
+        if status.st_nlink > 1 && !self.is_read_only {
+            let text = "it is a hard link to a file that has another name, too, so it is not written; \
+                        put a copy in its place, or remove it";
+            return Err(IoFailure::NotOwn(text.to_owned()));
+        }
+        Ok(())
     }
 
     /// Locks a file for this process, and waits until no requests of a killed one are under way; `None`
     /// where its file system has no locks.
     async fn lock(&self, name: &str) -> Result<Option<Arc<FileLock>>, IoFailure> {
-        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let for_lock = self.open_descriptor(name, flags)?;
+        let for_lock = self.open_regular(name, OFlags::RDWR | OFlags::NOFOLLOW)?;
         let lock = usable(FileLock::take_for_process(&for_lock))?;
         let begun = Instant::now();
         while lock
@@ -165,13 +191,14 @@ impl HostDirectory {
         file: OwnedFd,
         lock: Option<Arc<FileLock>>,
     ) -> Result<HostFile, IoFailure> {
+        self.require_own(&file)?;
         let identity = FileIdentity::of(&file).map_err(failure_of)?;
         if lock
             .as_ref()
             .is_some_and(|lock| lock.identity() != identity)
         {
             let text = "it was replaced by another file while it was opened";
-            return Err(IoFailure::Device(text.to_owned()));
+            return Err(IoFailure::NotOwn(text.to_owned()));
         }
         let file = match self.is_read_only {
             true => RequestFile::for_reading(file, lock),
@@ -196,6 +223,19 @@ fn open_handle(path: &Path) -> Result<DirectoryHandle, OpenError> {
         Some(Errno::NOTDIR) => OpenError::NotADirectory(path.to_owned()),
         _ => OpenError::system(path, error),
     })
+}
+
+/// What a file of another kind is, in words.
+fn name_of(kind: FileType) -> &'static str {
+    match kind {
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::BlockDevice => "a block device",
+        FileType::CharacterDevice => "a character device",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        _ => "of an unknown kind",
+    }
 }
 
 /// Where an open directory is by now, without symbolic links.

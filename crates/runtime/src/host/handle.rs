@@ -21,7 +21,9 @@ pub enum EntryKind {
     File,
     /// A directory.
     Directory,
-    /// A symbolic link, a device, a socket or a pipe.
+    /// A symbolic link.
+    Link,
+    /// A device, a socket or a pipe.
     Other,
 }
 
@@ -34,6 +36,8 @@ pub struct Entry {
     pub kind: EntryKind,
     /// Kind, device and inode number, by which the entry is recognised.
     pub identity: FileIdentity,
+    /// How many names it has: more than one is a hard link.
+    pub names: u64,
 }
 
 /// A directory held by its descriptor.
@@ -117,9 +121,11 @@ impl DirectoryHandle {
                 kind: match FileType::from_raw_mode(status.st_mode) {
                     FileType::RegularFile => EntryKind::File,
                     FileType::Directory => EntryKind::Directory,
+                    FileType::Symlink => EntryKind::Link,
                     _ => EntryKind::Other,
                 },
                 identity: FileIdentity::from_status(&status),
+                names: status.st_nlink as _,
             });
         }
         entries.sort_by(|one, other| one.name.cmp(&other.name));
