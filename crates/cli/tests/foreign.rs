@@ -7,8 +7,11 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use common::{Running, SMALL, Scratch, WIDE};
+use serde_json::Value;
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
 const PRECIOUS: &str = "what somebody wants to keep";
@@ -26,6 +29,18 @@ fn built() -> Scratch {
     here.proofload(&line(2, "--build-only")).exits(0);
     fs::rename(here.path("out"), here.path("built")).unwrap();
     here
+}
+
+fn result(here: &Scratch) -> Value {
+    serde_json::from_slice(&fs::read(here.path("out/result.json")).unwrap()).unwrap()
+}
+
+/// The classes of the errors of a result.
+fn classes(result: &Value) -> Vec<&str> {
+    let counts = result["error_counts"].as_array().unwrap().iter();
+    counts
+        .map(|count| count["class"].as_str().unwrap_or("none"))
+        .collect()
 }
 
 fn pipe(path: &Path) {
@@ -88,4 +103,76 @@ fn a_recovery_writes_into_no_file_of_others() {
     assert_eq!(fs::read(&path).unwrap(), contents);
     fs::rename(&kept, &checkpoint).unwrap();
     here.proofload(&format!("edb recover {DATABASE}")).exits(0);
+}
+
+#[test]
+fn a_log_file_of_others_is_not_used_again() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let mut running = Running::start(&here, &line(600, "--keep"));
+    running.wait_until_it_says("measuring 0:0");
+    let newest = || full_logs(&target.join("log-001")).pop();
+    let began = Instant::now();
+    let log = loop {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "no log file is full"
+        );
+        if let Some(log) = newest() {
+            break log;
+        }
+        sleep(Duration::from_millis(2));
+    };
+    let bytes = fs::metadata(&log).unwrap().len() as usize;
+    let (path, contents) = precious(&here, bytes);
+    fs::remove_file(&log).unwrap();
+    fs::hard_link(&path, &log).unwrap();
+    // Until the log has gone on over more files than are kept.
+    let is_passed = || {
+        full_logs(&target.join("log-001"))
+            .iter()
+            .any(|one| is_later(one, &log, 24))
+    };
+    while !is_passed() {
+        assert!(
+            began.elapsed() < Duration::from_secs(120),
+            "the log stands still"
+        );
+        sleep(Duration::from_millis(20));
+    }
+    running.signal("INT");
+    drop(running.end());
+    assert_eq!(fs::read(&path).unwrap(), contents);
+    assert!(log.exists(), "it is left in place");
+    let result = result(&here);
+    assert_eq!(classes(&result), ["log"], "{}", result["errors"]);
+    let error = result["errors"][0]["error"].as_str().unwrap();
+    assert!(error.contains("it is a hard link"), "{error}");
+    fs::rename(here.path("out"), here.path("interrupted")).unwrap();
+    here.proofload(&line(2, "--reuse"))
+        .exits(3)
+        .says("it is a hard link");
+    fs::remove_file(&log).unwrap();
+    here.proofload(&line(2, "--reuse")).exits(0);
+}
+
+/// The full log files in a directory, the oldest first.
+fn full_logs(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().flatten();
+    let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    logs.retain(|path| generation(path).is_some());
+    logs.sort();
+    logs
+}
+
+fn generation(path: &Path) -> Option<u32> {
+    let digits = path.file_name()?.to_str()?.strip_prefix("E00")?;
+    let digits = digits.strip_suffix(".log")?;
+    u32::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| digits.len() == 8)
+}
+
+fn is_later(one: &Path, other: &Path, files: u32) -> bool {
+    generation(one) > generation(other).map(|number| number + files)
 }

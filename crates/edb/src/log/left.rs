@@ -24,7 +24,9 @@ impl LogCore {
 pub async fn full_log_files<D: Directory>(
     directory: &D,
 ) -> Result<Option<RangeInclusive<u32>>, IoError> {
-    let full = generations(&Names::new(LOG_PREFIX), &directory.list().await?);
+    let names = Names::new(LOG_PREFIX);
+    let mut full = generations(&names, &directory.list().await?);
+    verify::take_left_behind(directory, &names, &mut full).await;
     Ok(full.first().zip(full.last()).map(|(&from, &to)| from..=to))
 }
 

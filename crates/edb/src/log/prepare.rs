@@ -136,6 +136,9 @@ impl<D: Directory> LogFiles<D> {
         self.read_released_back(generation).await;
         let next = self.names.next();
         let full = self.names.full(generation);
+        if !self.is_own(generation).await {
+            return Ok(None);
+        }
         let renamed = self.directory.rename(&full, &next).await;
         if !self.was_there(generation, renamed)? {
             return Ok(None);
@@ -168,6 +171,9 @@ impl<D: Directory> LogFiles<D> {
             };
             self.core.full.borrow_mut().remove(&generation);
             self.read_released_back(generation).await;
+            if !self.is_own(generation).await {
+                continue;
+            }
             let removed = self.directory.remove(&self.names.full(generation)).await;
             self.was_there(generation, removed)?;
             self.core.count(|statistics| statistics.files_removed += 1);

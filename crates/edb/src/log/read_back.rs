@@ -4,7 +4,7 @@
 //! as long as the next file is not waited for.
 
 use super::files::LogFiles;
-use super::verify::Expected;
+use super::verify::{Expected, why_not_own};
 use crate::accounting::Shape;
 use crate::integrity::FileFinding;
 use config::ByteSize;
@@ -124,6 +124,18 @@ impl<D: Directory> LogFiles<D> {
         }
     }
 
+    /// Whether what has the name of a released file is a file of ours, which is used again or removed. What is
+    /// not is noted and left where it is, and the log goes on without it.
+    pub(super) async fn is_own(&self, generation: u32) -> bool {
+        let name = self.names.full(generation);
+        let Some(why) = why_not_own(&self.directory, &name).await else {
+            return true;
+        };
+        let finding = self.expected(generation, &name).not_own(&why);
+        self.count_read_back(generation, 0, vec![finding]);
+        false
+    }
+
     fn expected(&self, generation: u32, name: &str) -> Expected<'_> {
         Expected {
             file: format!("{}/{name}", self.directory.describe()),
@@ -183,6 +195,10 @@ impl<D: Directory> LogFiles<D> {
             Err(error) if error.failure == IoFailure::NotFound => {
                 return Some(Err(vec![expected.missing()]));
             }
+            Err(IoError {
+                failure: IoFailure::NotOwn(why),
+                ..
+            }) => return Some(Err(vec![expected.not_own(&why)])),
             Ok(WholeFile::Stopped) => return None,
             // The observer of the requests has seen the failure. Storage that fails at once must not
             // be asked again at once, for ever.

@@ -74,6 +74,11 @@ impl Expected<'_> {
         self.finding(None, FileClass::Missing, problem)
     }
 
+    /// The finding that something else has the name of the file.
+    pub(super) fn not_own(&self, why: &str) -> FileFinding {
+        self.finding(None, FileClass::Foreign, why.to_owned())
+    }
+
     /// Holds the bytes of a whole file against what it must be.
     pub(super) fn verify(&self, bytes: &[u8]) -> FileVerification {
         let mut result = FileVerification::default();
@@ -174,7 +179,33 @@ fn place_of(segment: &[u8]) -> (HeaderLogPosition, u32) {
     )
 }
 
-/// Reads a whole file. `Err` with a finding: it is not there, or too short.
+/// Why what has the name of a log file is no file of ours; `None` if it is one, or not there.
+pub(super) async fn why_not_own<D: Directory>(directory: &D, name: &str) -> Option<String> {
+    match directory.open(name).await.err()?.failure {
+        IoFailure::NotOwn(why) => Some(why),
+        _ => None, // Whoever uses the file meets it.
+    }
+}
+
+/// Takes out of the full files the oldest, as long as they are none of ours: the log has left them behind, and
+/// has gone on with the files after them. Returns each with what it is.
+pub(super) async fn take_left_behind<D: Directory>(
+    directory: &D,
+    names: &Names,
+    full: &mut BTreeSet<u32>,
+) -> Vec<(u32, String)> {
+    let mut left = Vec::new();
+    while let Some(&oldest) = full.first() {
+        let Some(why) = why_not_own(directory, &names.full(oldest)).await else {
+            break;
+        };
+        full.remove(&oldest);
+        left.push((oldest, why));
+    }
+    left
+}
+
+/// Reads a whole file. `Err` with a finding: it is not there, too short or none of ours.
 pub(super) async fn read_file<D: Directory>(
     directory: &D,
     name: &str,
@@ -182,6 +213,10 @@ pub(super) async fn read_file<D: Directory>(
 ) -> Result<Result<Buffer, FileFinding>, IoError> {
     let file = match directory.open(name).await {
         Err(error) if error.failure == IoFailure::NotFound => return Ok(Err(expected.missing())),
+        Err(IoError {
+            failure: IoFailure::NotOwn(why),
+            ..
+        }) => return Ok(Err(expected.not_own(&why))),
         opened => opened?,
     };
     let file_bytes = expected.geometry.file_bytes;
@@ -218,17 +253,29 @@ pub async fn verify_log<D: Directory>(
     let names = Names::new(LOG_PREFIX);
     let geometry = Geometry::new(log.file_size_bytes);
     let present = directory.list().await?;
-    let full: BTreeSet<u32> = present
+    let mut full: BTreeSet<u32> = present
         .iter()
         .filter_map(|name| names.generation_of(name))
         .collect();
+    let mut result = LogVerification::default();
+    let expected = |name: &str, generation, end_segment| Expected {
+        file: format!("{}/{name}", directory.describe()),
+        generation,
+        signature: &log.signature,
+        geometry,
+        end_segment,
+    };
+    let left_behind = take_left_behind(directory, &names, &mut full).await;
+    for (generation, why) in &left_behind {
+        let expected = expected(&names.full(*generation), *generation, None);
+        result.findings.push(expected.not_own(why));
+    }
     let end = geometry.normalised(log.end);
     let (current, segment, byte) = geometry.place(end);
     // A file may have been closed in the very moment when it was full.
     let is_new = segment == 1 && byte == super::layout::SEGMENT_HEADER;
     let oldest = full.first().copied().into_iter().chain(log.oldest_full);
     let oldest = oldest.min().unwrap_or(current).min(current);
-    let mut result = LogVerification::default();
     for generation in oldest..=current {
         let is_current = generation == current;
         let is_last_full = is_new && generation + 1 == current;
@@ -240,13 +287,11 @@ pub async fn verify_log<D: Directory>(
         if is_current && is_new && !full.contains(&(current - 1)) && current > 1 {
             continue; // The log ended with the file before, which is still the current one.
         }
-        let expected = Expected {
-            file: format!("{}/{name}", directory.describe()),
-            generation,
-            signature: &log.signature,
-            geometry,
-            end_segment: is_current.then(|| segments_used(segment, byte)),
-        };
+        if left_behind.iter().any(|(one, _)| *one == generation) {
+            continue;
+        }
+        let end_segment = is_current.then(|| segments_used(segment, byte));
+        let expected = expected(&name, generation, end_segment);
         result.files += 1;
         match read_file(directory, &name, &expected).await? {
             Ok(bytes) => {
