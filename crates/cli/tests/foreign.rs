@@ -176,3 +176,27 @@ fn generation(path: &Path) -> Option<u32> {
 fn is_later(one: &Path, other: &Path, files: u32) -> bool {
     generation(one) > generation(other).map(|number| number + files)
 }
+
+#[test]
+fn a_marker_with_names_that_lead_elsewhere_is_damaged() {
+    let here = built();
+    let path = here.path("target/proofload.json");
+    let text = fs::read_to_string(&path).unwrap();
+    for name in ["../x", "/etc", "..", ".", "", "a/b", "mail-001/"] {
+        let mut marker: Value = serde_json::from_str(&text).unwrap();
+        let directories = marker["directories"].as_array_mut().unwrap();
+        directories.push(name.into());
+        fs::write(&path, marker.to_string()).unwrap();
+        let new = here.proofload(&line(2, "")).exits(3).says("is not empty");
+        let reuse = here.proofload(&line(2, "--reuse")).exits(3);
+        let reuse = reuse.says("proofload.json is damaged");
+        let doctor = here.proofload("doctor target");
+        for ended in [new, reuse, doctor] {
+            let said = format!("{}{}", ended.stdout, ended.stderr);
+            assert!(!said.contains("rm -r"), "{name}: {said}");
+        }
+    }
+    fs::write(&path, &text).unwrap();
+    here.proofload(&line(2, "")).exits(3).says("rm -r");
+    here.proofload(&line(2, "--reuse")).exits(0);
+}

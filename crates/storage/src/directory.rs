@@ -34,7 +34,9 @@ pub fn check(
         check_writable(target, handle)?;
         refuse_inside(target)?;
         let found = contents(target, handle)?;
-        let (marker, lock) = found.marker.ok_or_else(|| nothing_kept(target))?;
+        let (marker, lock) = found
+            .marker
+            .ok_or_else(|| nothing_kept(target, &found.names))?;
         check_reuse(target, &found.names, &marker, request, names)?;
         for name in names {
             // One that is not as it was made is refused when it is taken over.
@@ -112,7 +114,17 @@ pub fn refuse_filled(target: &Target, handle: &DirectoryHandle) -> Result<(), Re
     refuse_foreign(target, &entries(target, handle)?)
 }
 
-fn nothing_kept(target: &Target) -> Refusal {
+fn nothing_kept(target: &Target, found: &[String]) -> Refusal {
+    if found.iter().any(|name| name == MARKER_NAME) {
+        return Refusal::environment(
+            format!(
+                "{} is damaged: it is not what Proofload wrote, so it does not say which databases are kept \
+                 there.",
+                target.given.join(MARKER_NAME).display()
+            ),
+            "Bring it back as it was, or name another directory.",
+        );
+    }
     Refusal::usage(
         format!(
             "--reuse and --restore find no databases of Proofload in {}.",

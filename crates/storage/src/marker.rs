@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
+use std::path::{Component, Path};
 use std::time::Duration;
 
 use config::Source;
@@ -142,7 +143,9 @@ impl Marker {
         let mut text = String::new();
         file.take(BYTES_MAX).read_to_string(&mut text).ok()?;
         let marker: Self = serde_json::from_str(&text).ok()?;
-        (marker.schema == SCHEMA).then_some(marker)
+        let is_ours =
+            marker.schema == SCHEMA && marker.directories.iter().all(|name| is_name(name));
+        is_ours.then_some(marker)
     }
 
     /// Writes the marker into an empty target, and locks it. It is durable before anything else is
@@ -178,6 +181,15 @@ impl Marker {
         target.sync()?;
         Ok(lock)
     }
+}
+
+/// Whether it is the name of something in a directory and leads nowhere else. One that does was not written by
+/// us, and must not be in a command to remove what is there.
+fn is_name(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    let first = parts.next();
+    let is_plain = matches!(first, Some(Component::Normal(part)) if part == name);
+    is_plain && parts.next().is_none()
 }
 
 fn errno_of(error: &io::Error) -> Errno {
