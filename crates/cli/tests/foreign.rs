@@ -200,3 +200,41 @@ fn a_marker_with_names_that_lead_elsewhere_is_damaged() {
     here.proofload(&line(2, "")).exits(3).says("rm -r");
     here.proofload(&line(2, "--reuse")).exits(0);
 }
+
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let here = Scratch::new();
+    here.directory("target");
+    pipe(&here.path("pipe"));
+    for command in ["edb info", "edb check", "edb dump", "edb recover"] {
+        for file in ["pipe", "/dev/zero", "/dev/null"] {
+            here.proofload_within(20, &format!("{command} {file}"))
+                .exits(2)
+                .says("is not a file");
+        }
+    }
+    for command in [
+        "show {}",
+        "show --array {}",
+        "show --study {}",
+        "run {} --on target",
+        "predict exchange-2013 --array {}",
+        "predict {} --array msa2050",
+        "study {}",
+    ] {
+        for file in ["pipe", "/dev/zero"] {
+            here.proofload_within(20, &command.replace("{}", file))
+                .exits(2)
+                .says("it is not a regular file");
+        }
+    }
+    for command in [
+        "import pipe",
+        "calibrate --fio pipe --like ssd-nvme-pcie3-1tb --out my.toml",
+    ] {
+        here.proofload_within(20, command)
+            .exits(3)
+            .says("it is not a regular file");
+    }
+    assert_eq!(fs::read_dir(here.path("target")).unwrap().count(), 0);
+}

@@ -31,6 +31,7 @@ use config::{Source, Value};
 use execution::Error;
 use measure::display::number::percent;
 
+use crate::files::Files;
 use crate::nearest::nearest;
 use crate::workers::cpus;
 
@@ -126,7 +127,9 @@ impl Prepared {
         let mut probes = Vec::new();
         for path in files(&request.results)? {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+            let text = Files::default()
+                .read_text(&path)
+                .map_err(|error| unreadable(&path, &error))?;
             let found = fio::read(&name, &text).map_err(|error| {
                 Error::usage(
                     format!("{}: {error}", path.display()),
@@ -335,13 +338,15 @@ fn sources_of(class: &str) -> Result<Vec<Source>, Error> {
                 .to_owned()
         }
     };
-    let text = fs::read_to_string(class).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::usage(
-            format!("There is no bundled disk and no file called '{class}'."),
-            help,
-        ),
-        _ => unreadable(Path::new(class), &error),
-    })?;
+    let text = Files::default()
+        .read_text(class)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::usage(
+                format!("There is no bundled disk and no file called '{class}'."),
+                help,
+            ),
+            _ => unreadable(Path::new(class), &error),
+        })?;
     match describes_disk(&text) {
         true => Ok(one_disk_of_file(class, &text)),
         false => Err(Error::usage(

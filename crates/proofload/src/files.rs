@@ -1,10 +1,11 @@
 //! The files that a scenario reads: profiles, descriptions of arrays and disks, block traces.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use measure::run_directory::open_file;
 
 /// Files in memory. A path that is not among them is one of the file system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,14 +23,14 @@ impl Files {
         self.0.contains_key(path) || path.is_file()
     }
 
-    /// Opens a file for reading.
+    /// Opens a file for reading, as far as it reaches now.
     ///
     /// # Errors
-    /// That of the file system.
+    /// That of the file system, and when it is no regular file: a pipe might keep us waiting without end.
     pub fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
         Ok(match self.0.get(path) {
             Some(contents) => Box::new(Cursor::new(Arc::clone(contents))),
-            None => Box::new(File::open(path)?),
+            None => Box::new(open_file(path, u64::MAX)?),
         })
     }
 

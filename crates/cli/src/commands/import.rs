@@ -1,6 +1,5 @@
 //! `proofload import`: a profile of a configuration of Jetstress.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ImportOptions;
 use crate::print::{notify, print};
+use measure::run_directory::open_file;
 use proofload::new_file::write_new;
 
 /// What a profile on standard output is called in the command that runs it.
@@ -40,7 +40,7 @@ pub fn import(options: &ImportOptions) -> Result<ExitStatus, CommandError> {
 /// The bytes of a file, one more than a configuration may have at most.
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
-    let file = File::open(path);
+    let file = open_file(path, u64::MAX);
     let read = file.and_then(|file| file.take(LARGEST_FILE_BYTES + 1).read_to_end(&mut bytes));
     read.map(|_| bytes).map_err(|error| {
         let message = format!("{} cannot be read: {error}.", path.display());

@@ -1,4 +1,4 @@
-//! Opening the files of a run directory, which may have been put there by others.
+//! Opening files that may have been put there by others, such as those of a run directory.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Take};
@@ -8,7 +8,7 @@ use std::path::Path;
 /// some hundred MiB.
 pub const MOST_BYTES: u64 = 2 << 30;
 
-/// Opens a file of a run directory, to be read as far as it reaches now. A pipe, a socket or a device is
+/// Opens a file, such as one of a run directory, to be read as far as it reaches now. A pipe, a socket or a device is
 /// refused: reading one may wait forever, or never end.
 ///
 /// # Errors

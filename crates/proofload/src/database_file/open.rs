@@ -22,7 +22,9 @@ pub(super) fn open(runtime: &Runtime, path: &Path) -> Result<AnyFile, DatabaseFi
         return open_on_device(runtime, path);
     }
     let name = path.file_name().and_then(|name| name.to_str());
-    let Some(name) = name.filter(|_| !path.is_dir()) else {
+    // A pipe would keep us waiting, and a device such as /dev/zero has no end.
+    let is_other = path.metadata().is_ok_and(|facts| !facts.is_file());
+    let Some(name) = name.filter(|_| !is_other) else {
         return Err(DatabaseFileError::NotAFile(path.to_owned()));
     };
     let parent = directory_of(path);

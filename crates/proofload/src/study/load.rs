@@ -1,7 +1,6 @@
 //! From a name to a study that keeps every rule.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use config::{ConfigError, Diagnostic, Document, Format, Source};
 
 use super::bundled::{BUNDLED_STUDIES, BundledStudy, bundled_study};
 use super::description::{Figure, Study};
+use crate::files::Files;
 use execution::Error;
 
 impl BundledStudy {
@@ -54,7 +54,7 @@ fn text_of(name: &str) -> Result<(String, String), Error> {
     if let Some(study) = bundled_study(name) {
         return Ok((study.name.to_owned(), study.toml.to_owned()));
     }
-    match fs::read_to_string(name) {
+    match Files::default().read_text(name) {
         Ok(text) => {
             let stem = Path::new(name).file_stem().unwrap_or_default();
             Ok((stem.to_string_lossy().into_owned(), text))
