@@ -195,5 +195,15 @@ fn a_report_that_is_not_of_these_results_is_no_certificate() {
     assert!(!scratch.path("other/certificate.html").exists());
     // The place of a run's own certificate.
     scratch.proofload("certificate other").exits(0);
-    scratch.proofload("certificate other").exits(0);
+    let page = fs::read(scratch.path("other/certificate.html")).unwrap();
+    scratch
+        .proofload("certificate other --customer Smith")
+        .exits(2)
+        .says("other has a certificate already")
+        .says("--overwrite");
+    assert!(fs::read(scratch.path("other/certificate.html")).is_ok_and(|now| now == page));
+    scratch
+        .proofload("certificate other --customer Smith --overwrite")
+        .exits(0);
+    assert!(fs::read(scratch.path("other/certificate.html")).is_ok_and(|now| now != page));
 }

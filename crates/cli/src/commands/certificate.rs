@@ -1,6 +1,5 @@
 //! `proofload certificate`: runs as a document for signature.
 
-use std::fs;
 use std::path::Path;
 
 use report::{
@@ -13,13 +12,14 @@ use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::CertificateOptions;
 use crate::print::{notify, print};
+use proofload::Files;
 
 /// Verifies the runs and writes their certificate.
 pub fn certificate(options: &CertificateOptions) -> Result<ExitStatus, CommandError> {
     let details = details(options)?;
-    if let Some(out) = &options.out {
-        check_certificate_place(out, &options.runs, options.overwrite)?;
-    }
+    // At least one run is named.
+    let directory = options.out.as_ref().unwrap_or(&options.runs[0]);
+    check_certificate_place(directory, &options.runs, options.overwrite)?;
     let runs: Vec<CertifiedRun> = options
         .runs
         .iter()
@@ -28,12 +28,12 @@ pub fn certificate(options: &CertificateOptions) -> Result<ExitStatus, CommandEr
         .map_err(refusal)?;
     let certificate = Certificate::new(&runs, &details);
     let directory = match &options.out {
-        Some(out) => out.clone(),
-        None => runs[0].verified.directory.clone(),
+        Some(out) => out,
+        None => &runs[0].verified.directory,
     };
     let (files, is_whole) = certificate
-        .write(&directory)
-        .map_err(|error| unwritable(&directory, &error))?;
+        .write(directory)
+        .map_err(|error| unwritable(directory, &error))?;
     if !is_whole {
         notify(&format!(
             "The fonts of {CERTIFICATE_PDF} lack some letters, which are ? in it. {CERTIFICATE_HTML} \
@@ -70,7 +70,7 @@ fn details(options: &CertificateOptions) -> Result<Details, CommandError> {
         None => Details::default(),
         Some(path) => {
             let name = path.display().to_string();
-            let text = fs::read_to_string(path).map_err(|error| {
+            let text = Files::default().read_text(path).map_err(|error| {
                 CommandError::usage(
                     format!("{name} cannot be read: {error}."),
                     "Give the path of a TOML file with --details.",

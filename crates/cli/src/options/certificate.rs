@@ -56,8 +56,8 @@ pub struct CertificateOptions {
     /// Directory for certificate.html and certificate.pdf [default: the first run directory]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replace a certificate that is in the directory of --out already.
-    #[arg(long, requires = "out")]
+    /// Replace a certificate that is there already.
+    #[arg(long)]
     pub overwrite: bool,
     /// Also take runs that 'verify' finds changed; the document then says so.
     #[arg(long)]
