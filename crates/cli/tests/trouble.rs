@@ -279,6 +279,30 @@ fn fill(path: &Path) {
 }
 
 #[test]
+fn a_run_that_finds_no_room_for_results_leaves_nothing_of_them() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let full = here.directory("full");
+    let Some(_mount) = LoopMount::new(&here.path("image"), 8 << 20, &full) else {
+        test_support::skip("no file system can be mounted (needs root)");
+        return;
+    };
+    let out = full.join("out");
+    fs::create_dir(&out).expect("an empty directory");
+    fill(&full.join("filler"));
+    let line = format!("{SMALL} {WIDE}").replace("--out out", "--out full/out");
+    for _ in 0..2 {
+        here.proofload(&line)
+            .exits(3)
+            .says("No space left on device");
+        assert_eq!(fs::read_dir(&out).expect("the directory").count(), 0);
+    }
+    assert_eq!(fs::read_dir(target).expect("the target").count(), 0);
+    fs::remove_file(full.join("filler")).expect("space again");
+    here.proofload(&line).exits(0);
+}
+
+#[test]
 fn results_without_room_go_on_elsewhere_and_the_verdict_stays() {
     let here = Scratch::new();
     here.directory("target");

@@ -83,7 +83,7 @@ pub fn refusal(error: &RunDirectoryError) -> Error {
 /// Writes the document of a run that has only begun, so that one that is interrupted says what it was.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When it cannot be written; nothing is left in the directory then.
 pub fn begin(directory: Option<&RunDirectory>, base: &RunResult) -> Result<(), Error> {
     let Some(directory) = directory else {
         return Ok(());
@@ -96,7 +96,10 @@ pub fn begin(directory: Option<&RunDirectory>, base: &RunResult) -> Result<(), E
         Some(_) => directory.sync(),
         None => Ok(()),
     });
-    written.map_err(|error| unwritable(&error))
+    written.map_err(|error| {
+        directory.discard();
+        unwritable(&error)
+    })
 }
 
 /// An error in writing results, while the run goes on or at its end.

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use measure::host::HostMonitor;
 use measure::result::{RunResult, Verdict};
+use measure::run_directory::RunDirectory;
 use std::path::{Path, PathBuf};
 use storage::{Claim, CopyRequest, Layout, Request};
 use witness::Sender;
@@ -233,7 +234,8 @@ impl TargetRun {
             Targets::Kept(claim) => claim,
             Targets::New(layout) => {
                 let name = &begun.workload.name;
-                Claim::make(layout, name, profile, options.erase_device)?
+                let made = Claim::make(layout, name, profile, options.erase_device);
+                made.inspect_err(|_| discard(directory.as_ref()))?
             }
         };
         let mut taken = Vec::new();
@@ -251,6 +253,9 @@ impl TargetRun {
                     }
                     for claim in taken.into_iter().flatten() {
                         let _ = claim.release();
+                    }
+                    if options.resume.is_none() {
+                        discard(directory.as_ref());
                     }
                     return Err(refusal.into());
                 }
@@ -298,6 +303,13 @@ impl TargetRun {
             kept = kept.and_then(|kept| Ok(format!("{kept} {}", copies?)));
         }
         Ok(super::outcome(result, recorded, kept))
+    }
+}
+
+/// Empties the directory of a run that cannot begin, so that the same command is not refused because of it.
+fn discard(directory: Option<&RunDirectory>) {
+    if let Some(directory) = directory {
+        directory.discard();
     }
 }
 

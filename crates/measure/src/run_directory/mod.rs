@@ -14,6 +14,7 @@
 
 mod hashes;
 mod open;
+mod place;
 mod read;
 mod relocate;
 mod resume;
@@ -21,10 +22,11 @@ mod write;
 
 pub use hashes::{DocumentHash, document_hash, hash_file};
 pub use open::{MOST_BYTES, open_file, read_file};
+pub use place::{check_vacant, new_directory};
 pub use read::{LoadError, load, load_histograms, load_result};
 pub(crate) use read::{load_samples, parse as parse_result, read_result, run_directory_of};
 pub use resume::whole_samples;
-pub use write::{RunDirectory, RunDirectoryError, check_vacant, new_directory};
+pub use write::{RunDirectory, RunDirectoryError};
 
 /// Name of the result document.
 pub const RESULT_FILE: &str = "result.json";

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::write::{RunDirectory, RunDirectoryError, make_new};
+use super::place::make_new;
+use super::write::{RunDirectory, RunDirectoryError};
 use super::{HISTOGRAMS_FILE, LOG_FILE, SAMPLES_FILE, TEMPORARY_FILE};
 use crate::histogram::IntervalLog;
 use crate::sample::SampleWriter;

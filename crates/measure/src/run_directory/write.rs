@@ -11,10 +11,8 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::hashes::{hash_files, seal, text_of};
-use super::{
-    CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE,
-    TEMPORARY_FILE,
-};
+use super::place::{self, new_directory};
+use super::{CONFIG_FILE, HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE, TEMPORARY_FILE};
 use crate::histogram::{IntervalLog, IntervalLogError};
 use crate::metric::Stream;
 use crate::result::{RunResult, WholeBytes};
@@ -111,7 +109,23 @@ impl RunDirectory {
         started: Timestamp,
         config: &str,
     ) -> Result<RunDirectory, RunDirectoryError> {
+        let was_there = out.is_some_and(Path::is_dir);
         let path = new_directory(out, workload, started)?;
+        Self::fill(path.clone(), started, config).inspect_err(|_| {
+            // Or the same command would be refused once the cause is gone.
+            place::remove_begun(&path);
+            if !was_there {
+                let _ = fs::remove_dir(&path);
+            }
+        })
+    }
+
+    /// Makes the files of a run in its directory, which is empty.
+    fn fill(
+        path: PathBuf,
+        started: Timestamp,
+        config: &str,
+    ) -> Result<RunDirectory, RunDirectoryError> {
         write_file(&path.join(CONFIG_FILE), config.as_bytes())?;
         let samples_path = path.join(SAMPLES_FILE);
         let samples = SampleWriter::begin(create_file(&samples_path)?).map_err(|error| {
@@ -157,6 +171,12 @@ impl RunDirectory {
         result.started = started.to_string();
         directory.write_result(&result)?;
         Ok(directory)
+    }
+
+    /// Removes the files of a run that does not begin after all, so that the same command finds an empty
+    /// directory.
+    pub fn discard(&self) {
+        place::remove_begun(&self.here());
     }
 
     /// Path of the directory, as it was given.
@@ -343,102 +363,6 @@ fn append_histograms(
     Ok(())
 }
 
-/// Looks whether the results of a run may go to `out`: it is an empty directory, or there is
-/// nothing of that name yet. Writes nothing.
-///
-/// # Errors
-/// [`RunDirectoryError::NotEmpty`], [`RunDirectoryError::NotADirectory`], or what the system says.
-pub fn check_vacant(out: &Path) -> Result<(), RunDirectoryError> {
-    let path = out.to_owned();
-    match fs::read_dir(out) {
-        Ok(mut entries) => match entries.next() {
-            None => Ok(()),
-            Some(_) => Err(RunDirectoryError::NotEmpty { path }),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            Err(RunDirectoryError::NotADirectory { path })
-        }
-        Err(error) => Err(RunDirectoryError::Create { path, error }),
-    }
-}
-
-/// Makes a directory for results: `out`, which must be new or empty, or without it
-/// `proofload-runs/<name>-<UTC time>`.
-///
-/// # Errors
-/// When the directory holds something, or cannot be made.
-pub fn new_directory(
-    out: Option<&Path>,
-    name: &str,
-    started: Timestamp,
-) -> Result<PathBuf, RunDirectoryError> {
-    match out {
-        Some(out) => claim(out),
-        None => make_new(Path::new(DEFAULT_PARENT), name, started),
-    }
-}
-
-/// Takes the directory that the user named, when it is new or empty.
-fn claim(out: &Path) -> Result<PathBuf, RunDirectoryError> {
-    check_vacant(out)?;
-    let path = out.to_owned();
-    match fs::create_dir_all(out) {
-        Ok(()) => Ok(path),
-        Err(error) => Err(RunDirectoryError::Create { path, error }),
-    }
-}
-
-/// Makes `<parent>/<workload>-<UTC time>`, with a number behind it when two runs begin in the same
-/// second.
-pub(super) fn make_new(
-    parent: &Path,
-    workload: &str,
-    started: Timestamp,
-) -> Result<PathBuf, RunDirectoryError> {
-    fs::create_dir_all(parent).map_err(|error| RunDirectoryError::Create {
-        path: parent.to_owned(),
-        error,
-    })?;
-    let stem = Path::new(workload)
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let stem = if workload.ends_with(".toml") {
-        stem
-    } else {
-        workload.to_owned()
-    };
-    let name: String = stem
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    let name = format!("{name}-{}", started.strftime("%Y%m%dT%H%M%SZ"));
-    let mut number = 1;
-    loop {
-        let suffix = if number == 1 {
-            String::new()
-        } else {
-            format!("-{number}")
-        };
-        let path = parent.join(format!("{name}{suffix}"));
-        match fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
-                number += 1;
-            }
-            Err(error) => return Err(RunDirectoryError::Create { path, error }),
-        }
-    }
-}
-
 fn create_file(path: &Path) -> Result<BufWriter<File>, RunDirectoryError> {
     File::create_new(path)
         .map(BufWriter::new)
@@ -455,23 +379,4 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RunDirectoryError> {
             path: path.to_owned(),
             error,
         })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_made_from_the_workload_and_the_time() {
-        let parent = tempfile::tempdir().unwrap();
-        let started: Timestamp = "2025-03-01T12:00:09Z".parse().unwrap();
-        let made = |workload| {
-            let path = make_new(parent.path(), workload, started).unwrap();
-            path.file_name().unwrap().to_str().unwrap().to_owned()
-        };
-        assert_eq!(made("exchange-2013"), "exchange-2013-20250301T120009Z");
-        assert_eq!(made("exchange-2013"), "exchange-2013-20250301T120009Z-2");
-        assert_eq!(made("/home/me/my mail.toml"), "my-mail-20250301T120009Z");
-        assert_eq!(made("v1.5"), "v1.5-20250301T120009Z");
-    }
 }
