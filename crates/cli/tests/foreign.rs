@@ -238,3 +238,36 @@ fn what_is_no_file_is_not_waited_for() {
     }
     assert_eq!(fs::read_dir(here.path("target")).unwrap().count(), 0);
 }
+
+#[test]
+fn copies_with_files_of_others_are_said_to_be_left() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.directory("copies");
+    let mut running = Running::start(&here, &line(4, "--copy-to copies"));
+    running.wait_until_it_says("measuring 0:0");
+    let foreign = here.path("copies/mail-001/thesis.doc");
+    fs::write(&foreign, PRECIOUS).unwrap();
+    running
+        .end()
+        .exits(0)
+        .says("thesis.doc")
+        .prints("Copies removed from copies, except what is not as the run made it.");
+    assert_eq!(fs::read_to_string(&foreign).unwrap(), PRECIOUS);
+}
+
+#[test]
+fn databases_whose_marker_is_gone_are_not_offered_for_reuse() {
+    let here = Scratch::new();
+    here.directory("target");
+    let mut running = Running::start(&here, &line(4, "--keep"));
+    running.wait_until_it_says("measuring 0:0");
+    fs::remove_file(here.path("target/proofload.json")).unwrap();
+    let ended = running.end().exits(0);
+    let ended = ended.prints("Databases kept in target, but target/proofload.json was removed");
+    assert!(
+        !ended.stdout.contains("run on them again"),
+        "{}",
+        ended.stdout
+    );
+}

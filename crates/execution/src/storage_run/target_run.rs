@@ -357,6 +357,10 @@ fn release(
                 None => "run on them again with --reuse".to_owned(),
             },
         };
+        let unmarked = claim.unmarked();
+        if !unmarked.is_empty() {
+            return Ok(unmarked_text(&places, &unmarked));
+        }
         return Ok(format!("Databases kept in {places}: {next}."));
     }
     let left = claim.release()?;
@@ -385,7 +389,24 @@ fn release_copies(
     }
     let left = claim.release()?;
     warn_of_left_files(&left, observer);
-    Ok(format!("Copies removed from {places}."))
+    Ok(match left.is_empty() {
+        true => format!("Copies removed from {places}."),
+        false => format!("Copies removed from {places}, except what is not as the run made it."),
+    })
+}
+
+/// What is said of kept databases that nothing can be run on, because somebody has removed or changed the
+/// markers at `unmarked` meanwhile.
+fn unmarked_text(places: &str, unmarked: &[PathBuf]) -> String {
+    let markers: Vec<String> = unmarked
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    format!(
+        "Databases kept in {places}, but {} was removed or changed during the run: without it they are not \
+         known as those of Proofload, and --reuse refuses them. Bring it back, or remove them by hand.",
+        markers.join(", ")
+    )
 }
 
 /// The targets that hold databases or logs, as they were given.
