@@ -271,3 +271,25 @@ fn databases_whose_marker_is_gone_are_not_offered_for_reuse() {
         ended.stdout
     );
 }
+
+#[test]
+fn pages_behind_the_end_of_a_file_count_as_not_read_back() {
+    let here = Scratch::new();
+    here.directory("target");
+    let mut running = Running::start(&here, &line(4, "--keep"));
+    running.wait_until_it_says("measuring 0:0");
+    let foreign = here.path("foreign");
+    fs::write(&foreign, vec![7; 3 << 20]).unwrap();
+    fs::rename(&foreign, here.path(DATABASE)).unwrap();
+    drop(running.end().exits(4));
+    let result = result(&here);
+    assert!(classes(&result).contains(&"cut-short"), "{result}");
+    let verified = &result["verification"]["databases"][0];
+    let count = |name: &str| verified[name].as_u64().unwrap();
+    assert_eq!(count("pages"), (3 << 20) / common::PAGE_BYTES - 2);
+    assert!(count("pages_read_back") <= count("pages"), "{verified}");
+    assert!(
+        count("pages_read_back") < count("pages_written"),
+        "{verified}"
+    );
+}

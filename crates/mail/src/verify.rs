@@ -21,10 +21,10 @@ pub fn report_of(found: Verification, file: &str) -> VerifyReport {
         bytes: found.pages.bytes,
         seconds: found.pages.seconds,
         pages_written: Some(found.coverage.written_pages),
-        // This pass reads every page, unless it was stopped.
+        // This pass reads every page of the file, unless it was stopped.
         pages_read_back: Some(match found.pages.stopped {
             true => found.coverage.written_pages - found.coverage.never_read_back_pages,
-            false => found.coverage.written_pages,
+            false => found.coverage.written_pages - found.pages.written_behind_end,
         }),
         stopped: found.pages.stopped,
         never_written_pages: found.pages.never_written_pages,
@@ -38,7 +38,8 @@ pub fn report_of(found: Verification, file: &str) -> VerifyReport {
     let further = found.pages.further_pages.iter().map(|(page, _)| page.0);
     let known: BTreeSet<u32> = described.chain(further).collect();
     let pages = found.pages.findings.into_iter().map(Damage::Page);
-    let files = found.copies.into_iter().chain(found.log.findings);
+    let files = found.pages.cut_short.into_iter();
+    let files = files.chain(found.copies).chain(found.log.findings);
     let damage = pages.chain(files.map(Damage::File));
     report
         .findings

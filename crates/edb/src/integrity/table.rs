@@ -213,6 +213,14 @@ impl VersionTable {
         }
     }
 
+    /// How many pages behind this one have been written since the database was opened.
+    #[must_use]
+    pub fn written_behind(&self, page: u32) -> u64 {
+        let state = self.state.borrow();
+        let pages = page + 1..=state.versions.len() as u32;
+        pages.filter(|&page| has_bit(&state.written, page)).count() as u64
+    }
+
     /// A read begins now.
     #[must_use]
     pub fn begin_read(self: &Rc<Self>) -> ReadInProgress {
@@ -473,6 +481,11 @@ fn set_bit(bits: &mut Vec<u64>, page: u32) {
         bits.resize(word + 1, 0);
     }
     bits[word] |= 1 << (page % 64);
+}
+
+fn has_bit(bits: &[u64], page: u32) -> bool {
+    let word = bits.get(page as usize / 64);
+    word.is_some_and(|word| word & (1 << (page % 64)) != 0)
 }
 
 #[inline]

@@ -3,7 +3,8 @@
 use crate::cache::{PageError, PageProblem};
 use crate::format::layout::{last_page, page_offset};
 use crate::integrity::{
-    DamageClass, Evidence, PageFinding, Persistence, ReadCheck, VersionTable, classify,
+    DamageClass, Evidence, FileClass, FileFinding, FilePart, PageFinding, Persistence, ReadCheck,
+    VersionTable, classify,
 };
 use crate::position::PageNumber;
 use runtime::time::MILLISECOND_NS;
@@ -41,6 +42,11 @@ pub struct PagePass {
     pub findings: Vec<PageError>,
     /// Damaged pages beyond those that are described: the first million.
     pub further_pages: Vec<(PageNumber, DamageClass)>,
+    /// Pages that were written since the database was opened and lie behind the end of the file: they were not
+    /// read.
+    pub written_behind_end: u64,
+    /// That the file ends before the last page that is known, if it does.
+    pub cut_short: Option<FileFinding>,
     /// Whether it was stopped before its end.
     pub stopped: bool,
 }
@@ -82,7 +88,21 @@ pub async fn verify_pages<F: File>(
     let seconds = (handle.now_ns() - began_ns) as f64 / 1e9;
     Ok(PagePass {
         seconds,
+        written_behind_end: table.written_behind(last),
+        cut_short: cut_short(&file.name(), last, table.last_page()),
         ..pass.result
+    })
+}
+
+/// The finding that a file ends with page `last` and had pages up to `known`.
+fn cut_short(file: &str, last: u32, known: u32) -> Option<FileFinding> {
+    (last < known).then(|| FileFinding {
+        file: file.to_owned(),
+        part: FilePart::DatabaseEnd,
+        class: FileClass::Missing,
+        problem: format!(
+            "the database file is cut short: it has {last} whole pages and had {known}"
+        ),
     })
 }
 
