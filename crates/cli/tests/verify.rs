@@ -107,6 +107,7 @@ fn figures_that_do_not_follow_from_the_samples_are_found_without_hashes() {
         ),
         ("result.json", "\"value\": ", "checks[0].value"),
         ("result.json", "\"average_ms\": ", "average_ms"),
+        ("result.json", "\"seed\": ", "seed"),
         ("config.toml", "allowed_maximum_violations = ", "rule"),
         ("samples.csv", "measured,", "length"),
     ] {

@@ -8,6 +8,9 @@ use crate::result::{Check, CheckId, LatencyFigures, RunResult, SteadyState, Verd
 use crate::sample::RunTotals;
 use crate::service_level::{Measured, add_checks, checks_of_tests, evaluate, judge};
 
+/// The setting that the seed of a result is.
+const SEED: &str = "run.seed";
+
 /// A result in which everything that follows from the samples has been recomputed; all else is as it
 /// was recorded.
 pub(super) struct RecomputedResult {
@@ -39,6 +42,8 @@ pub(super) fn recomputed(
         };
     };
     result.workload.settings.clone_from(&terms.settings);
+    let seed = terms.settings.get(SEED).and_then(serde_json::Value::as_u64);
+    result.seed = seed.unwrap_or(result.seed);
     let steady = recorded
         .steady_state
         .as_ref()
