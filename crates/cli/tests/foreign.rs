@@ -10,6 +10,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use common::brokerage::{brokerage, has_postgresql};
 use common::{Running, SMALL, Scratch, WIDE};
 use serde_json::Value;
 
@@ -292,4 +293,38 @@ fn pages_behind_the_end_of_a_file_count_as_not_read_back() {
         count("pages_read_back") < count("pages_written"),
         "{verified}"
     );
+}
+
+#[test]
+fn what_others_put_into_the_directory_of_a_server_is_left() {
+    if !has_postgresql() {
+        test_support::skip("PostgreSQL is not installed");
+        return;
+    }
+    let here = Scratch::new();
+    here.directory("target");
+    let line = brokerage("auto").replace("--keep", "");
+    let line = line.replace("--duration 10m", "--duration 3s");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring");
+    let cluster = here.path("target/brokerage/cluster");
+    let foreign = ["a.txt", "data/b.txt", "data/base/c.txt"].map(|file| cluster.join(file));
+    for path in &foreign {
+        fs::write(path, PRECIOUS).unwrap();
+    }
+    let mut ended = running.end();
+    for path in &foreign {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        ended = ended.says(name);
+        assert_eq!(fs::read_to_string(path).unwrap(), PRECIOUS);
+    }
+    ended.prints("except what is not as the run made it");
+    for own in [
+        "data/PG_VERSION",
+        "data/base/1",
+        "server.log",
+        "data/pg_wal",
+    ] {
+        assert!(!cluster.join(own).exists(), "{own} is left");
+    }
 }

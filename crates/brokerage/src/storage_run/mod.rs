@@ -417,10 +417,11 @@ fn release(
         Err(_) => was_whole || opened.was_there,
     };
     let name = opened.describe();
-    if let Err(left) = opened.close(!keeps) {
+    let mut left = match opened.close(!keeps) {
+        Ok(left) => left,
         // What came out of the run is worth more than what is left of it, so this ends nothing.
-        return Ok(left);
-    }
+        Err(error) => return Ok(error),
+    };
     if keeps {
         let is_broken = result.ended_by() == Some(ErrorKind::Inconsistent);
         let next = if is_broken {
@@ -432,9 +433,17 @@ fn release(
         };
         return Ok(format!("The database is kept in {name}: {next}."));
     }
-    let left = claim.map(Claim::release).transpose()?.unwrap_or_default();
+    for path in claim.map(Claim::release).transpose()?.unwrap_or_default() {
+        // A directory is left because of what is left in it.
+        if !left.iter().any(|inner| inner.starts_with(&path)) {
+            left.push(path);
+        }
+    }
     warn_of_left_files(&left, observer);
-    Ok(format!(
-        "The database was removed from {name}; --keep keeps it for the next run."
-    ))
+    Ok(match left.is_empty() {
+        true => format!("The database was removed from {name}; --keep keeps it for the next run."),
+        false => {
+            format!("The database was removed from {name}, except what is not as the run made it.")
+        }
+    })
 }

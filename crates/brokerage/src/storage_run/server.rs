@@ -357,11 +357,12 @@ impl Opened {
         })
     }
 
-    /// Ends it: stops a server of our own, and removes what was made if `remove`.
+    /// Ends it: stops a server of our own, and removes what was made if `remove`. Gives back what was left
+    /// in its directory because somebody else has put it there.
     ///
     /// # Errors
     /// What was not removed, and what to do about it.
-    pub fn close(self, remove: bool) -> Result<(), String> {
+    pub fn close(self, remove: bool) -> Result<Vec<PathBuf>, String> {
         let left = |error: &dyn std::fmt::Display| {
             format!(
                 "The brokerage in {} was not removed: {error}. See what it is before you remove it \
@@ -376,11 +377,11 @@ impl Opened {
                     return cluster.remove().map_err(|error| left(&error));
                 }
                 cluster.stop();
-                Ok(())
             }
-            None if remove => self.database.remove().map_err(|error| left(&error)),
-            None => Ok(()),
+            None if remove => self.database.remove().map_err(|error| left(&error))?,
+            None => {}
         }
+        Ok(Vec::new())
     }
 }
 

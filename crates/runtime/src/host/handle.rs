@@ -292,7 +292,10 @@ impl DirectoryHandle {
     }
 
     /// Fails if another file system is mounted on a directory below, before anything is removed.
-    fn refuse_mounts(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// There is one, or a directory cannot be read.
+    pub fn refuse_mounts(&self) -> io::Result<()> {
         for entry in self.entries()? {
             if entry.kind == EntryKind::Directory {
                 self.open_directory(&entry.name)?.refuse_mounts()?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use runtime::host::{DirectoryHandle, FileIdentity};
 
 use super::error::ClusterError;
+use super::own::{self, Level};
 
 /// A directory that belongs to a cluster, with the one it lies in.
 pub(super) struct HeldDirectory {
@@ -50,6 +51,31 @@ impl HeldDirectory {
         written.map_err(ClusterError::file(&self.path.join(name), "written"))
     }
 
+    /// Removes what the server has in it, and itself if that was all. Gives back what was left because it is
+    /// not the server's.
+    ///
+    /// # Errors
+    /// As [`HeldDirectory::remove`].
+    pub fn remove_own(self, level: Level) -> Result<Vec<PathBuf>, ClusterError> {
+        let removed = self.try_remove_own(level);
+        removed.map_err(ClusterError::file(&self.path, "removed"))
+    }
+
+    fn try_remove_own(&self, level: Level) -> io::Result<Vec<PathBuf>> {
+        let mut left = Vec::new();
+        match self.parent.identity_of(&self.name)? {
+            None => return Ok(left),
+            Some(found) if found != self.identity => return Err(something_else()),
+            Some(_) => {}
+        }
+        self.handle.refuse_mounts()?;
+        own::clear(&self.handle, &self.path, level, &mut left)?;
+        if left.is_empty() && !self.parent.remove_directory(&self.name, self.identity)? {
+            return Err(something_else());
+        }
+        Ok(left)
+    }
+
     /// Removes it with all that is in it.
     ///
     /// # Errors
@@ -58,7 +84,7 @@ impl HeldDirectory {
         let removed = self.parent.remove_tree(&self.name, self.identity);
         let removed = removed.and_then(|is_ours| match is_ours {
             true => Ok(()),
-            false => Err(io::Error::other("something else is there now")),
+            false => Err(something_else()),
         });
         removed.map_err(ClusterError::file(&self.path, "removed"))
     }
@@ -74,4 +100,8 @@ impl HeldDirectory {
             Ok(held) => held.remove(),
         }
     }
+}
+
+fn something_else() -> io::Error {
+    io::Error::other("something else is there now")
 }

@@ -5,6 +5,7 @@
 //! - [`settings`]: its configuration.
 //! - [`server`]: creates, starts, stops and removes it.
 //! - `held`: its directories, held open so that no other is filled or removed.
+//! - `own`: what the server has in them, so that nothing else is removed.
 //! - `owner`: the unprivileged user that it runs as.
 //! - `process`: the running server, which ends when we do, in whatever way.
 //! - [`page_cache`]: limits the page cache of its files.
@@ -12,6 +13,7 @@
 pub mod error;
 mod held;
 mod memory_limiter;
+mod own;
 mod owner;
 pub mod page_cache;
 mod process;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::error::ClusterError;
 use super::held::HeldDirectory;
 use super::memory_limiter::{MemoryLimiter, SPARE_BYTES};
+use super::own::Level;
 use super::owner::Owner;
 use super::page_cache::{MemoryGroup, drop_page_cache};
 use super::process::{Process, Stop, isolate_environment};
@@ -26,10 +27,10 @@ use measure::host::own_name;
 const USER: &str = "proofload";
 
 /// The file by which a directory is known as ours: it says how far the cluster is built.
-const MARKER: &str = "proofload-cluster";
+pub(super) const MARKER: &str = "proofload-cluster";
 
 /// The server's settings, in its data directory.
-const SETTINGS_FILE: &str = "postgresql.conf";
+pub(super) const SETTINGS_FILE: &str = "postgresql.conf";
 
 /// The longest path of a socket (`sun_path`, zero-terminated).
 const LONGEST_SOCKET: usize = 107;
@@ -190,17 +191,21 @@ impl Cluster {
         Ok(has_ended)
     }
 
-    /// Stops the server and removes everything that was created for it.
+    /// Stops the server and removes everything that was created for it. Gives back what was left because
+    /// somebody else has put it there.
     ///
     /// # Errors
     /// Something could not be removed.
-    pub fn remove(&mut self) -> Result<(), ClusterError> {
+    pub fn remove(&mut self) -> Result<Vec<PathBuf>, ClusterError> {
         self.crash();
-        for held in [self.held_log.take(), self.held.take()] {
-            held.map_or(Ok(()), HeldDirectory::remove)?;
-        }
+        let log = self.held_log.take();
+        log.map_or(Ok(()), HeldDirectory::remove)?;
+        let held = self.held.take();
+        let left = held
+            .map(|held| held.remove_own(Level::Cluster))
+            .transpose()?;
         self.remove_sockets();
-        Ok(())
+        Ok(left.unwrap_or_default())
     }
 
     fn remove_sockets(&self) {
