@@ -245,11 +245,13 @@ fn files_that_are_no_files_are_refused() {
             let _ = fs::remove_file(&path);
             make(&path);
             // A document is written anew by the command that makes it.
-            for (command, status) in ["verify", "report", "certificate"]
-                .into_iter()
-                .zip(statuses)
-            {
-                let ended = scratch.proofload_within(60, &format!("{command} changed"));
+            let commands = [
+                "verify changed",
+                "report changed",
+                "certificate changed --overwrite",
+            ];
+            for (command, status) in commands.into_iter().zip(statuses) {
+                let ended = scratch.proofload_within(60, command);
                 let said = format!("{}{}", ended.stdout, ended.stderr);
                 assert_eq!(
                     ended.status,

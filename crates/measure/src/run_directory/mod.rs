@@ -12,6 +12,7 @@
 //! [`RunDirectory`] writes them, [`load`] reads them, and [`RunDirectory::resume`] goes on with those of a
 //! run that was interrupted.
 
+mod error;
 mod hashes;
 mod open;
 mod place;
@@ -20,13 +21,14 @@ mod relocate;
 mod resume;
 mod write;
 
+pub use error::RunDirectoryError;
 pub use hashes::{DocumentHash, document_hash, hash_file};
 pub use open::{MOST_BYTES, open_file, read_file};
 pub use place::{check_vacant, new_directory};
 pub use read::{LoadError, load, load_histograms, load_result};
 pub(crate) use read::{load_samples, parse as parse_result, read_result, run_directory_of};
 pub use resume::whole_samples;
-pub use write::{RunDirectory, RunDirectoryError};
+pub use write::RunDirectory;
 
 /// Name of the result document.
 pub const RESULT_FILE: &str = "result.json";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::write::RunDirectoryError;
+use super::error::RunDirectoryError;
 use super::{CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE};
 
 /// Looks whether the results of a run may go to `out`: it is an empty directory, or there is

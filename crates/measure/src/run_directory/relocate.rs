@@ -6,8 +6,9 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::error::RunDirectoryError;
 use super::place::make_new;
-use super::write::{RunDirectory, RunDirectoryError};
+use super::write::RunDirectory;
 use super::{HISTOGRAMS_FILE, LOG_FILE, SAMPLES_FILE, TEMPORARY_FILE};
 use crate::histogram::IntervalLog;
 use crate::sample::SampleWriter;

@@ -4,7 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use super::write::{RunDirectory, RunDirectoryError};
+use super::error::RunDirectoryError;
+use super::write::RunDirectory;
 use super::{HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE};
 use crate::histogram::IntervalLog;
 use crate::result::WholeBytes;

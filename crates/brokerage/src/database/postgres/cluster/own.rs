@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 
 use runtime::host::{DirectoryHandle, Entry, EntryKind};
 
-use super::server::{MARKER, SETTINGS_FILE};
+/// The file by which a directory is known as ours: it says how far the cluster is built.
+pub(super) const MARKER: &str = "proofload-cluster";
 
-/// A directory whose entries are told apart by their names.
+/// The server's settings, in its data directory.
+pub(super) const SETTINGS_FILE: &str = "postgresql.conf";
+
+/// A directory whose entries are known by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     /// The directory that Proofload makes.
@@ -51,7 +55,7 @@ impl Level {
         }
     }
 
-    /// What the directory of this name in it is, if its entries are told apart, too.
+    /// What the directory of this name in it is, if its entries are known by their names, too.
     fn below(self, name: &str) -> Option<Self> {
         match (self, name) {
             (Self::Cluster, "data") => Some(Self::Data),

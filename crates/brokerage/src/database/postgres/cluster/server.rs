@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::error::ClusterError;
 use super::held::HeldDirectory;
 use super::memory_limiter::{MemoryLimiter, SPARE_BYTES};
-use super::own::Level;
+use super::own::{Level, MARKER, SETTINGS_FILE};
 use super::owner::Owner;
 use super::page_cache::{MemoryGroup, drop_page_cache};
 use super::process::{Process, Stop, isolate_environment};
@@ -25,12 +25,6 @@ use measure::host::own_name;
 
 /// The server's only role.
 const USER: &str = "proofload";
-
-/// The file by which a directory is known as ours: it says how far the cluster is built.
-pub(super) const MARKER: &str = "proofload-cluster";
-
-/// The server's settings, in its data directory.
-pub(super) const SETTINGS_FILE: &str = "postgresql.conf";
 
 /// The longest path of a socket (`sun_path`, zero-terminated).
 const LONGEST_SOCKET: usize = 107;
