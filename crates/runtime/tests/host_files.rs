@@ -10,8 +10,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;
 use runtime::host::OpenError;
 use runtime::{
-    Buffer, BufferArena, Directory, File, Handle, HostDirectory, HostFile, IoFailure, IoOperation,
-    Persistence, Runtime,
+    Buffer, BufferArena, Directory, File, Handle, HostDirectory, HostFile, IoError, IoFailure,
+    IoOperation, Persistence, Runtime,
 };
 use std::path::Path;
 use std::rc::Rc;
@@ -302,4 +302,26 @@ fn says_why(runtime: &Runtime) {
         .unwrap();
     assert!(matches!(error, OpenError::NotADevice(_)));
     assert!(error.to_string().contains("/dev/sdb"));
+}
+
+#[test]
+fn what_is_no_file_with_one_name_is_not_opened_for_writing() {
+    on_real_storage(|handle, directory| async move {
+        let path = std::path::PathBuf::from(directory.describe());
+        drop(directory.create("file").await.unwrap());
+        std::fs::hard_link(path.join("file"), path.join("second")).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(path.join("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        let reading = HostDirectory::open_for_reading(&handle, &path).unwrap();
+        let failure = |opened: Result<HostFile, IoError>| opened.map(drop).unwrap_err().failure;
+        for (name, is_read) in [("file", true), ("second", true), ("pipe", false)] {
+            let refused = failure(directory.open(name).await);
+            assert!(matches!(refused, IoFailure::NotOwn(_)), "{name}: {refused}");
+            assert_eq!(reading.open(name).await.is_ok(), is_read, "{name}");
+        }
+        std::fs::remove_file(path.join("second")).unwrap();
+        assert!(directory.open("file").await.is_ok());
+    });
 }
