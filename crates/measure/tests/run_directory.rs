@@ -257,3 +257,24 @@ fn a_number_that_json_cannot_hold_is_refused_and_the_old_document_stays() {
         "2025-03-01T12:00:00Z"
     );
 }
+
+#[test]
+fn of_two_runs_that_begin_at_once_one_has_the_directory_with_all_its_files() {
+    let parent = tempfile::tempdir().unwrap();
+    for number in 0..300 {
+        let path = parent.path().join(format!("run-{number}"));
+        let both = std::sync::Barrier::new(2);
+        let begin = || {
+            both.wait();
+            RunDirectory::create(Some(&path), "mail", started(), "seed = 1\n").is_ok()
+        };
+        let begun = std::thread::scope(|scope| {
+            let runs = [scope.spawn(begin), scope.spawn(begin)];
+            runs.map(|run| run.join().unwrap())
+        });
+        assert_eq!(begun.iter().filter(|one| **one).count(), 1, "{begun:?}");
+        assert!(load(&path).is_ok(), "{number}");
+        let files = fs::read_dir(&path).unwrap().count();
+        assert_eq!(files, 5, "{number}");
+    }
+}

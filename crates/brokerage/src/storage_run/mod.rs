@@ -175,7 +175,10 @@ impl StorageRun for Prepared {
                 let mut base = base(request, options, profile, &opened, layout, started);
                 witnessed.enter(&mut base);
                 results::begin(directory.as_ref(), &base)?;
-                let ledger = ledger(directory.as_ref())?;
+                let ledger = ledger(directory.as_ref());
+                // Or the same command would be refused once there is room.
+                let ledger =
+                    ledger.inspect_err(|_| directory.iter().for_each(RunDirectory::discard))?;
                 let ledger = ledger.reporting_to(witnessed.sender().zip(witnessed.run()));
                 let guarded = Guarded {
                     sized_database,

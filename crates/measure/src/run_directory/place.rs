@@ -105,7 +105,7 @@ pub(super) fn make_new(
     }
 }
 
-/// Removes the files of a run that could not begin. The directory was empty, so all of them are its own.
+/// Removes the files of a run that could not begin, from the directory that it has taken by its `config.toml`.
 pub(super) fn remove_begun(path: &Path) {
     for file in [
         CONFIG_FILE,

@@ -49,7 +49,9 @@ impl RunDirectory {
     ) -> Result<RunDirectory, RunDirectoryError> {
         let was_there = out.is_some_and(Path::is_dir);
         let path = new_directory(out, workload, started)?;
-        Self::fill(path.clone(), started, config).inspect_err(|_| {
+        // Of two runs that begin at once one makes this file, and the directory is its own.
+        let config_file = create_file(&path.join(CONFIG_FILE))?;
+        Self::fill(path.clone(), config_file, started, config).inspect_err(|_| {
             // Or the same command would be refused once the cause is gone.
             place::remove_begun(&path);
             if !was_there {
@@ -58,13 +60,20 @@ impl RunDirectory {
         })
     }
 
-    /// Makes the files of a run in its directory, which is empty.
+    /// Makes the files of a run in its directory, which has an empty `config.toml` only.
     fn fill(
         path: PathBuf,
+        mut config_file: BufWriter<File>,
         started: Timestamp,
         config: &str,
     ) -> Result<RunDirectory, RunDirectoryError> {
-        write_file(&path.join(CONFIG_FILE), config.as_bytes())?;
+        let written = config_file.write_all(config.as_bytes());
+        let written = written.and_then(|()| config_file.flush());
+        written.map_err(|error| RunDirectoryError::Write {
+            path: path.join(CONFIG_FILE),
+            error,
+        })?;
+        drop(config_file);
         let samples_path = path.join(SAMPLES_FILE);
         let samples = SampleWriter::begin(create_file(&samples_path)?).map_err(|error| {
             RunDirectoryError::Samples {
@@ -304,15 +313,6 @@ fn append_histograms(
 fn create_file(path: &Path) -> Result<BufWriter<File>, RunDirectoryError> {
     File::create_new(path)
         .map(BufWriter::new)
-        .map_err(|error| RunDirectoryError::Write {
-            path: path.to_owned(),
-            error,
-        })
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RunDirectoryError> {
-    File::create_new(path)
-        .and_then(|mut file| file.write_all(bytes))
         .map_err(|error| RunDirectoryError::Write {
             path: path.to_owned(),
             error,
