@@ -201,6 +201,11 @@ fn a_report_that_is_not_of_these_results_is_no_certificate() {
         .exits(2)
         .says("other has a certificate already")
         .says("--overwrite");
+    // The same directory, named by a file in it.
+    scratch
+        .proofload("certificate other/result.json --customer Smith")
+        .exits(2)
+        .says("--overwrite");
     assert!(fs::read(scratch.path("other/certificate.html")).is_ok_and(|now| now == page));
     scratch
         .proofload("certificate other --customer Smith --overwrite")

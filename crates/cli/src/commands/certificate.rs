@@ -17,20 +17,18 @@ use proofload::Files;
 /// Verifies the runs and writes their certificate.
 pub fn certificate(options: &CertificateOptions) -> Result<ExitStatus, CommandError> {
     let details = details(options)?;
-    // At least one run is named.
-    let directory = options.out.as_ref().unwrap_or(&options.runs[0]);
-    check_certificate_place(directory, &options.runs, options.overwrite)?;
     let runs: Vec<CertifiedRun> = options
         .runs
         .iter()
         .map(|path| CertifiedRun::load(path, options.unverified))
         .collect::<Result<_, _>>()
         .map_err(refusal)?;
+    let of_runs = runs.iter().map(|run| run.verified.directory.clone());
+    let of_runs: Vec<_> = of_runs.collect();
+    // At least one run is named.
+    let directory = options.out.as_ref().unwrap_or(&of_runs[0]);
+    check_certificate_place(directory, &of_runs, options.overwrite)?;
     let certificate = Certificate::new(&runs, &details);
-    let directory = match &options.out {
-        Some(out) => out,
-        None => &runs[0].verified.directory,
-    };
     let (files, is_whole) = certificate
         .write(directory)
         .map_err(|error| unwritable(directory, &error))?;
