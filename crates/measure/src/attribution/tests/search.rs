@@ -28,7 +28,10 @@ fn read_latency(result: &mut RunResult, average_ms: f64) {
 }
 
 pub(super) const CASES: [(CauseId, Change); 4] = [
-    (CauseId::IdleSessions, |one| two_threads(one, 9.9)),
+    (CauseId::IdleSessions, |one| {
+        two_threads(one, 9.9);
+        one.host.devices[0].busy_fraction = 0.5;
+    }),
     (CauseId::FewThreads, |one| {
         two_threads(one, 10.0);
         read_latency(one, 19.0);
@@ -80,6 +83,14 @@ fn threads_that_work_all_the_time_are_too_few_only_where_latencies_are_known_to_
 
 #[test]
 fn idle_sessions_explain_a_missed_rate_only() {
+    // What they wait for besides is not in the times of their operations.
+    let mut busy = slow();
+    two_threads(&mut busy, 9.9);
+    assert_eq!(causes(busy), (Verdict::Fail, vec![]));
+    let two_threads = |result: &mut RunResult, average_ms| {
+        two_threads(result, average_ms);
+        result.host.devices[0].busy_fraction = 0.5;
+    };
     let mut result = slow();
     two_threads(&mut result, 9.9);
     read_latency(&mut result, 21.0);
