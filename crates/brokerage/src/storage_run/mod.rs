@@ -116,14 +116,25 @@ impl StorageRun for Prepared {
 
     fn work(&self) -> Result<PlannedWork, Error> {
         let bytes = self.sized_database.bytes();
-        let all = self.profile.brokerage.checked_rows == CheckedRows::All;
+        let all = match self.profile.brokerage.checked_rows {
+            CheckedRows::All => bytes,
+            CheckedRows::OfTheRun => 0,
+        };
+        // Kept rows are compared with those of the last run, too.
+        let before = match (self.options.build_only, self.options.reuse) {
+            (true, _) => 0,
+            (false, true) => 2 * all,
+            (false, false) => all,
+        };
         Ok(PlannedWork {
             build_bytes: if self.options.reuse { 0 } else { bytes },
+            compared_bytes: before,
             build_only: self.options.build_only,
             search: PlannedSearch::default(),
             warning: String::new(),
             verification: "consistency checks",
-            verified_bytes: if all { bytes } else { 0 },
+            // Once for the consistency checks, once to compare the rows.
+            verified_bytes: 2 * all,
             fills_caches: false,
             ..PlannedWork::default()
         })

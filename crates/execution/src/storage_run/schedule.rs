@@ -22,6 +22,8 @@ pub struct PlannedWork {
     /// How far the build is with which the run goes on, such as `1 of 2 databases built`; `None` when it
     /// builds all of them.
     pub resumed_build: Option<String>,
+    /// Bytes that are read before the load, to be compared with those after it; 0 if nothing is.
+    pub compared_bytes: u64,
     /// Whether the run ends when the databases are built.
     pub build_only: bool,
     /// What is tried before the measured phase to find the load.
@@ -145,6 +147,12 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         None => "write",
     };
     bytes_line(&mut add, "build", verb, work.build_bytes);
+    bytes_line(
+        &mut add,
+        "rows before the load",
+        "read",
+        work.compared_bytes,
+    );
     let seeded_bytes = match work.build_only {
         true => 0,
         false => work.tests.seeded_bytes,
@@ -212,7 +220,8 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
     let (from, to) = (duration(shortest_s.round()), duration(longest_s.round()));
     let handled_bytes = work.tests.backup_bytes + work.tests.replayed_bytes + seeded_bytes;
     let written_bytes = work.build_bytes + work.restored_bytes;
-    let condition = match written_bytes + work.verified_bytes + handled_bytes {
+    let read_bytes = work.compared_bytes + work.verified_bytes;
+    let condition = match written_bytes + read_bytes + handled_bytes {
         0 => "",
         _ => " if the storage writes and reads 100 MiB/s",
     };
@@ -280,6 +289,7 @@ mod tests {
     fn every_phase_has_its_time_and_the_sum_holds_them() {
         let work = PlannedWork {
             build_bytes: 96 << 30,
+            compared_bytes: 48 << 30,
             search: PlannedSearch {
                 purpose: "finds the number of threads".to_owned(),
                 shortest: TimeSpan(0),
@@ -293,11 +303,12 @@ mod tests {
         let text = describe(&Run::default(), &work);
         let expected = "Plan:\n\
             \x20 build: 96 GiB to write, 16 min 23 s at 100 MiB/s\n\
+            \x20 rows before the load: 48 GiB to read, 8 min 12 s at 100 MiB/s\n\
             \x20 warm-up: until the database caches are 90 % full and the load is steady, 15 min at most\n\
             \x20 tuning: finds the number of threads, 1 h at most\n\
             \x20 measured phase: 2 h, 480 samples of 15 s\n\
             \x20 verification: 96 GiB to read, 16 min 23 s at 100 MiB/s\n\
-            \x20 in all: 2 h 32 min to 3 h 47 min if the storage writes and reads 100 MiB/s\n";
+            \x20 in all: 2 h 40 min to 3 h 55 min if the storage writes and reads 100 MiB/s\n";
         assert_eq!(text, expected);
     }
 
