@@ -24,7 +24,7 @@ pub(super) enum Level {
 
 /// Files and directories of the server's data directory beside those called `pg_...` or
 /// `postgresql....conf`.
-const DATA: [&str; 8] = [
+const DATA: [&str; 10] = [
     "PG_VERSION",
     "base",
     "global",
@@ -32,7 +32,9 @@ const DATA: [&str; 8] = [
     "postmaster.pid",
     "current_logfiles",
     "log",
+    "backup_label",
     "backup_label.old",
+    "tablespace_map",
 ];
 
 impl Level {
@@ -48,7 +50,12 @@ impl Level {
                 let name = name.strip_suffix(".tmp").unwrap_or(name);
                 [MARKER, "data", "server.log", "socket"].contains(&name)
             }
-            Self::Data => name.starts_with("pg_") || is_settings(name) || DATA.contains(&name),
+            Self::Data => {
+                let is_core = name == "core" || name.starts_with("core.");
+                let is_signal = ["standby.signal", "recovery.signal"].contains(&name);
+                let is_known = is_core || is_signal || DATA.contains(&name);
+                is_known || name.starts_with("pg_") || is_settings(name)
+            }
             Self::Base => {
                 name == "pgsql_tmp" || !name.is_empty() && name.bytes().all(|c| c.is_ascii_digit())
             }
