@@ -163,8 +163,9 @@ impl Volume {
             )),
             Source::Requests(_) if self.owners.counts().is_none() => Some(
                 "Which processes are those of the database server is not known, so requests of \
-                 other programs on the volume count as the database's. Give the user of --database \
-                 the role pg_monitor, or run where the server runs."
+                 other programs on the volume count as the database's. Run where the server runs, \
+                 not in a container, as a user who may read its data directory (of PostgreSQL also \
+                 with the role pg_monitor)."
                     .to_owned(),
             ),
             Source::Requests(_) => None,
