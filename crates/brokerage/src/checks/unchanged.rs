@@ -34,7 +34,7 @@ impl Digests {
     }
 }
 
-/// Reads all rows and all indexes. Trades up to `last_trade` were there before the load, and all of them completed or
+/// Reads all rows, and all indexes if that is wanted. Trades up to `last_trade` were there before the load, and all of them completed or
 /// cancelled. `progress` is called with the number of tables done; its error ends the reading.
 ///
 /// # Errors
@@ -42,6 +42,7 @@ impl Digests {
 pub fn read(
     database: &dyn Database,
     last_trade: i64,
+    with_indexes: bool,
     progress: &mut dyn FnMut(usize) -> Result<(), DatabaseError>,
 ) -> Result<Digests, DatabaseError> {
     let mut digests = Digests {
@@ -52,8 +53,10 @@ pub fn read(
     for (done, table) in TABLES.iter().enumerate() {
         progress(done)?;
         let found = database.digests(table, part(table, last_trade).as_ref())?;
-        let checked = database.check_indexes(table, found.all.rows)?;
-        digests.indexes.extend(checked);
+        if with_indexes {
+            let checked = database.check_indexes(table, found.all.rows)?;
+            digests.indexes.extend(checked);
+        }
         digests.all.push(found.all);
         digests.unchanged.push(found.part);
     }

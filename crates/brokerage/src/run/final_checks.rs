@@ -29,18 +29,21 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
-    /// Reads it; all rows only where they are given. Nothing may write meanwhile.
+    /// Reads it; all rows only where they are given. Nothing may write meanwhile. Indexes of kept rows have been
+    /// checked, and those of new ones were just made.
     pub fn note(
         session: &mut dyn Session,
         rows: Option<AllRows<'_>>,
     ) -> Result<Self, DatabaseError> {
         let sums = Baseline::note(session)?;
+        // Before the rows, which take long: a session that does nothing for hours may be ended.
+        let volumes = compare::volumes(session)?;
         let what = "reading all rows to compare them after the load";
-        let unchanged = rows.map(|rows| rows.read(sums.last_trade(), what));
+        let unchanged = rows.map(|rows| rows.read(sums.last_trade(), false, what));
         Ok(Self {
             unchanged: unchanged.transpose()?.map(|digests| digests.unchanged),
             sums,
-            volumes: compare::volumes(session)?,
+            volumes,
         })
     }
 }
@@ -55,10 +58,16 @@ pub(super) struct AllRows<'a> {
 }
 
 impl AllRows<'_> {
-    /// Reads them, and says that it does `what`. Trades up to `last_trade` were there before the load.
-    pub fn read(&self, last_trade: i64, what: &'static str) -> Result<Digests, DatabaseError> {
+    /// Reads them, and the indexes if that is wanted, and says that it does `what`. Trades up to `last_trade` were
+    /// there before the load.
+    pub fn read(
+        &self,
+        last_trade: i64,
+        with_indexes: bool,
+        what: &'static str,
+    ) -> Result<Digests, DatabaseError> {
         let mut note = ProgressNote::new(self.link, what);
-        unchanged::read(self.database, last_trade, &mut |done| {
+        unchanged::read(self.database, last_trade, with_indexes, &mut |done| {
             note.done(share_of_tables(self.database, self.data_set, done));
             match self.may_be_stopped && self.link.orders().is_abandoned() {
                 true => Err(loading::stopped()),
@@ -161,7 +170,11 @@ pub(super) fn at_rest(rows: Option<AllRows<'_>>) -> Result<AtRest, DatabaseError
         });
     };
     let (database, link) = (rows.database, rows.link);
-    let digests = rows.read(i64::MAX, "comparing all rows with those of the last run")?;
+    let digests = rows.read(
+        i64::MAX,
+        true,
+        "comparing all rows with those of the last run",
+    )?;
     let sealed = seal::compare(database, &digests.all)?;
     let indexes = digests.damaged_indexes();
     if sealed == Sealed::Unchanged && indexes.is_none() {

@@ -405,6 +405,8 @@ impl Database for Sqlite {
     /// SQLite's own check, which also walks the trees of the table and its indexes.
     fn check_indexes(&self, table: &Table, _rows: u64) -> Result<Vec<String>, DatabaseError> {
         let connection = self.open(OpenFlags::empty())?;
+        let kib = LOAD_MEMORY_BYTES / 1024;
+        batch(&connection, &format!("PRAGMA cache_size = -{kib}"))?;
         let name = table.name.name();
         let check = || -> rusqlite::Result<Vec<String>> {
             let mut check = connection.prepare(&format!("PRAGMA integrity_check({name})"))?;

@@ -31,10 +31,15 @@ impl BrokerageRun {
     /// Seals the rows of a database that was built to be kept.
     pub(super) fn seal(&self) -> Result<(), DatabaseError> {
         let what = "reading all rows for the next run to compare";
-        let digests = self.all_rows(false).map(|rows| rows.read(i64::MAX, what));
-        match digests.transpose()? {
-            Some(digests) => seal::write(&*self.database, &digests.all),
-            None => Ok(()),
+        let read = self
+            .all_rows(false)
+            .map(|rows| rows.read(i64::MAX, true, what));
+        let Some(digests) = read.transpose()? else {
+            return Ok(());
+        };
+        match digests.damaged_indexes() {
+            Some(damaged) => Err(DatabaseError::Damaged(damaged)),
+            None => seal::write(&*self.database, &digests.all),
         }
     }
 
@@ -68,7 +73,7 @@ impl BrokerageRun {
             let what = "comparing rows that the load leaves as they are";
             let read = self
                 .all_rows(false)
-                .map(|rows| rows.read(before.sums.last_trade(), what));
+                .map(|rows| rows.read(before.sums.last_trade(), true, what));
             let digests = read.transpose()?;
             let pairs = before.unchanged.as_ref().zip(digests.as_ref());
             let changed =
