@@ -4,6 +4,7 @@
 use super::{Load, smallest};
 use crate::common;
 use crate::data_set;
+use brokerage::database::mariadb::MariaDb;
 use brokerage::database::postgres::{Cluster, Connection};
 use measure::result::{ErrorKind, OutageCause, RunResult, Verdict};
 use std::fs::Permissions;
@@ -212,6 +213,28 @@ fn settings_that_are_weakened_under_a_load_are_noticed() {
     assert!(missing.iter().any(is_noticed), "{missing:?}");
     let warned = |text: &String| text.contains("does not guarantee that committed work survives");
     assert!(result.warnings.iter().any(warned), "{:?}", result.warnings);
+}
+
+#[test]
+fn settings_of_mariadb_that_are_weakened_under_a_load_are_noticed() {
+    let Some(server) = common::mariadb::server() else {
+        return;
+    };
+    let maria = MariaDb::open(&server.address()).unwrap();
+    data_set::build(&maria, smallest());
+    let mut administrator = maria.connect_for_sql().unwrap();
+    let load = Load::start(Arc::new(maria));
+    load.wait_for_load();
+    for value in [2, 1] {
+        let set = format!("SET GLOBAL innodb_flush_log_at_trx_commit = {value}");
+        administrator.ask(&set).unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+    }
+    let result = load.end();
+    assert_eq!(result.ended_by(), None, "{}", result.verdict_reason);
+    let missing = &result.server.as_ref().unwrap().not_guaranteed;
+    let is_noticed = |one: &String| one.starts_with("innodb_flush_log_at_trx_commit is 2 (");
+    assert!(missing.iter().any(is_noticed), "{missing:?}");
 }
 
 #[test]

@@ -7,21 +7,18 @@ use crate::session::Session;
 use crate::statement::{Dialect, Statement};
 use std::collections::{BTreeMap, BTreeSet};
 
-const POSTGRESQL_NAMES: [&str; 3] = ["fsync", "full_page_writes", "synchronous_commit"];
-
 static POSTGRESQL: Statement = Statement {
     name: "watch_settings",
-    sql: "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
-          current_setting('synchronous_commit')",
+    sql: "SELECT name, setting FROM pg_settings \
+          WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name",
     parameters: &[],
 };
 
-const MARIADB_NAMES: [&str; 3] = ["innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin"];
-
 static MARIADB: Statement = Statement {
     name: "watch_mariadb_settings",
-    sql: "SELECT CONCAT(@@GLOBAL.innodb_flush_log_at_trx_commit, ''), \
-          CONCAT(@@GLOBAL.sync_binlog, ''), CONCAT(@@GLOBAL.log_bin, '')",
+    sql: "SELECT LOWER(VARIABLE_NAME), VARIABLE_VALUE FROM information_schema.GLOBAL_VARIABLES \
+          WHERE VARIABLE_NAME IN ('INNODB_FLUSH_LOG_AT_TRX_COMMIT', 'SYNC_BINLOG', 'LOG_BIN') \
+          ORDER BY 1",
     parameters: &[],
 };
 
@@ -35,20 +32,17 @@ pub(super) fn sample(
     unsupported: &mut Unsupported,
     missing: &mut BTreeSet<String>,
 ) -> Result<(), DatabaseError> {
-    let (names, statement) = match dialect {
-        Dialect::PostgreSql => (POSTGRESQL_NAMES, &POSTGRESQL),
-        Dialect::MariaDb => (MARIADB_NAMES, &MARIADB),
+    let statement = match dialect {
+        Dialect::PostgreSql => &POSTGRESQL,
+        Dialect::MariaDb => &MARIADB,
         // Nobody else changes how our own connections write.
         Dialect::Sqlite => return Ok(()),
     };
     let Some(rows) = query(session, statement, unsupported)? else {
         return Ok(());
     };
-    let value = |(column, name): (usize, &&str)| {
-        let value = rows.text(0, column).filter(|_| rows.count() > 0)?;
-        Some(((*name).to_owned(), value.to_owned()))
-    };
-    let settings: BTreeMap<String, String> = names.iter().enumerate().filter_map(value).collect();
+    let setting = |row| Some((rows.text(row, 0)?.to_owned(), rows.text(row, 1)?.to_owned()));
+    let settings: BTreeMap<String, String> = (0..rows.count()).filter_map(setting).collect();
     missing.extend(guarantees::missing(&settings));
     Ok(())
 }
