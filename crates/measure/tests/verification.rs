@@ -200,6 +200,7 @@ fn result_of(totals: &RunTotals, criteria: &Criteria) -> RunResult {
     let mut result = RunResult::new();
     (result.kind, result.complete) = (RunKind::Run, true);
     result.workload.settings.clone_from(&criteria.settings);
+    result.seed = 7;
     result.throughput.target_iops = Some(4.0);
     result.host.devices.push(DeviceResult {
         name: "sda".to_owned(),
