@@ -14,7 +14,7 @@ use crate::schema::{TABLES, Table, TableName};
 pub struct Digests {
     /// Of all rows.
     pub all: Vec<TableDigest>,
-    /// Of what the load leaves as it is; `None` for a table of which it leaves nothing.
+    /// Of what the load leaves as it is; `None` for a table of which it leaves nothing, or where it was not asked for.
     pub unchanged: Vec<Option<TableDigest>>,
     /// What is wrong with indexes, in parts of a sentence.
     pub indexes: Vec<String>,
@@ -34,14 +34,14 @@ impl Digests {
     }
 }
 
-/// Reads all rows, and all indexes if that is wanted. Trades up to `last_trade` were there before the load, and all of them completed or
-/// cancelled. `progress` is called with the number of tables done; its error ends the reading.
+/// Reads all rows, and all indexes if that is wanted. What the load leaves as it is has a digest where `last_trade` is
+/// known: trades up to it were there before the load, and all of them completed or cancelled. `progress` is called with the number of tables done; its error ends the reading.
 ///
 /// # Errors
 /// Those of the database and of `progress`.
 pub fn read(
     database: &dyn Database,
-    last_trade: i64,
+    last_trade: Option<i64>,
     with_indexes: bool,
     progress: &mut dyn FnMut(usize) -> Result<(), DatabaseError>,
 ) -> Result<Digests, DatabaseError> {
@@ -52,7 +52,8 @@ pub fn read(
     };
     for (done, table) in TABLES.iter().enumerate() {
         progress(done)?;
-        let found = database.digests(table, part(table, last_trade).as_ref())?;
+        let part = last_trade.and_then(|last_trade| part(table, last_trade));
+        let found = database.digests(table, part.as_ref())?;
         if with_indexes {
             let checked = database.check_indexes(table, found.all.rows)?;
             digests.indexes.extend(checked);
@@ -155,7 +156,7 @@ mod tests {
         };
         let of = |first, second| vec![None, first, second];
         let before = of(digest(7, "1"), digest(5, "2"));
-        assert_eq!(compare(&before, &before.clone()), None);
+        assert_eq!(compare(&before, &before), None);
         let after = of(digest(7, "3"), digest(4, "2"));
         let found = compare(&before, &after).unwrap();
         assert!(found.ends_with(

@@ -39,7 +39,7 @@ impl Earlier {
         // Before the rows, which take long: a session that does nothing for hours may be ended.
         let volumes = compare::volumes(session)?;
         let what = "reading all rows to compare them after the load";
-        let unchanged = rows.map(|rows| rows.read(sums.last_trade(), false, what));
+        let unchanged = rows.map(|rows| rows.read(Some(sums.last_trade()), false, what));
         Ok(Self {
             unchanged: unchanged.transpose()?.map(|digests| digests.unchanged),
             sums,
@@ -58,11 +58,10 @@ pub(super) struct AllRows<'a> {
 }
 
 impl AllRows<'_> {
-    /// Reads them, and the indexes if that is wanted, and says that it does `what`. Trades up to `last_trade` were
-    /// there before the load.
+    /// Reads them as [`unchanged::read`] does, and says that it does `what`.
     pub fn read(
         &self,
-        last_trade: i64,
+        last_trade: Option<i64>,
         with_indexes: bool,
         what: &'static str,
     ) -> Result<Digests, DatabaseError> {
@@ -170,11 +169,7 @@ pub(super) fn at_rest(rows: Option<AllRows<'_>>) -> Result<AtRest, DatabaseError
         });
     };
     let (database, link) = (rows.database, rows.link);
-    let digests = rows.read(
-        i64::MAX,
-        true,
-        "comparing all rows with those of the last run",
-    )?;
+    let digests = rows.read(None, true, "comparing all rows with those of the last run")?;
     let sealed = seal::compare(database, &digests.all)?;
     let indexes = digests.damaged_indexes();
     if sealed == Sealed::Unchanged && indexes.is_none() {

@@ -51,7 +51,7 @@ const ALTERATIONS: [Alteration; 5] = [
 
 /// Seals all rows as they are.
 fn seal(database: &dyn Database) {
-    let digests = unchanged::read(database, 0, true, &mut |_| Ok(())).unwrap();
+    let digests = unchanged::read(database, None, true, &mut |_| Ok(())).unwrap();
     seal::write(database, &digests.all).unwrap();
 }
 
@@ -182,7 +182,7 @@ fn an_index_that_lost_its_last_writes_is_found() {
 fn digests_follow_rows(database: &dyn Database, execute: &mut dyn FnMut(&str)) {
     common::build(database);
     let compare = || {
-        let digests = unchanged::read(database, 0, true, &mut |_| Ok(())).unwrap();
+        let digests = unchanged::read(database, None, true, &mut |_| Ok(())).unwrap();
         assert_eq!(digests.damaged_indexes(), None);
         seal::compare(database, &digests.all).unwrap()
     };

@@ -31,9 +31,7 @@ impl BrokerageRun {
     /// Seals the rows of a database that was built to be kept.
     pub(super) fn seal(&self) -> Result<(), DatabaseError> {
         let what = "reading all rows for the next run to compare";
-        let read = self
-            .all_rows(false)
-            .map(|rows| rows.read(i64::MAX, true, what));
+        let read = self.all_rows(false).map(|rows| rows.read(None, true, what));
         let Some(digests) = read.transpose()? else {
             return Ok(());
         };
@@ -73,7 +71,7 @@ impl BrokerageRun {
             let what = "comparing rows that the load leaves as they are";
             let read = self
                 .all_rows(false)
-                .map(|rows| rows.read(before.sums.last_trade(), true, what));
+                .map(|rows| rows.read(Some(before.sums.last_trade()), true, what));
             let digests = read.transpose()?;
             let pairs = before.unchanged.as_ref().zip(digests.as_ref());
             let changed =
