@@ -32,7 +32,7 @@ pub struct Server {
     pub connection: String,
     /// Settings that affect its I/O, with their values as the server prints them.
     pub settings: Vec<(String, String)>,
-    /// Its data directory, if the user may see it.
+    /// Its data directory, if it is known.
     pub data_directory: Option<PathBuf>,
     /// How its processes are known, if it runs on this machine.
     pub process: ServerProcess,

@@ -398,7 +398,7 @@ impl<D: Directory> Parts<'_, D> {
 }
 
 impl<D: Directory> Core<D> {
-    /// Finds out how large the database is, and makes the file as long as it must be. It is long enough,
+    /// Reads how large the database is, and makes the file as long as it must be. It is long enough,
     /// unless the storage has lost its end: pages are registered only after the file has them, and
     /// `pages_at_close` are those that it is known to have had, 0 if that is not known.
     async fn measure_file(&self, pages_at_close: u32) -> Result<(), EngineError> {
