@@ -6,7 +6,8 @@
 //! - [`context`] is shared by all clients: [`user`] and [`market_workers`]. [`arrivals`] has the
 //!   due times at a target rate, [`client_threads`] assigns clients to threads.
 //! - [`retry`] retries a transaction until it is done; [`recovery`] finds the outcome of a commit
-//!   that was not answered; [`error_counts`] and [`outage`] count failures.
+//!   that was not answered; [`error_counts`] and [`outage`] count failures;
+//!   `server_process` says of some outages whether the server had crashed.
 //! - `final_checks` checks the database before and after the load, again if the server goes down
 //!   meanwhile (`lost_server`); `progress_note` says how far that is.
 //! - [`volume`] measures the I/O requests of the volume, by purpose; [`owners`](crate::database::owners)
@@ -31,6 +32,7 @@ mod progress_note;
 pub mod recovery;
 pub mod retry;
 mod server_cpu;
+mod server_process;
 pub mod shard_link;
 pub mod stages;
 pub mod start;

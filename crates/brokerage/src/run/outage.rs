@@ -10,6 +10,9 @@ use crate::error::DatabaseError;
 /// is shut down does not reach every session with its reason.
 const SAME_EVENT_NS: u64 = 1_000_000_000;
 
+/// The kernel closes the sockets of a process when it ends, not long before that is to be seen.
+const CRASH_NS: u64 = 50_000_000;
+
 /// Outages: from the first session that was refused until all that were refused are served again. A
 /// session that is refused while others are served is an outage, too.
 #[derive(Debug, Default)]
@@ -29,6 +32,8 @@ struct Outage {
     started_ns: u64,
     cause: OutageCause,
     reason: String,
+    /// Whether the server's process was looked at, see [`Outages::explain`].
+    is_examined: bool,
 }
 
 impl Outages {
@@ -61,8 +66,30 @@ impl Outages {
             started_ns: now_ns,
             cause,
             reason: error.to_string(),
+            is_examined: false,
         });
         true
+    }
+
+    /// Looks for the cause of outages that no error has named, once for each, when they began so long ago that
+    /// a process which crashed has ended. `ended_sessions` says whether the server that served before ended the
+    /// sessions by itself: it still runs.
+    pub fn explain(&mut self, now_ns: u64, ended_sessions: impl Fn() -> bool) {
+        let ended = self.ended.iter_mut().map(|(outage, _)| outage);
+        for outage in ended.chain(&mut self.open) {
+            let is_due = now_ns.saturating_sub(outage.started_ns) >= CRASH_NS;
+            if outage.is_examined || !is_due {
+                continue;
+            }
+            outage.is_examined = true;
+            if outage.cause == OutageCause::Other && ended_sessions() {
+                outage.cause = OutageCause::Command;
+                outage.reason = format!(
+                    "{} (its process was running, as when it is shut down or a client ends sessions)",
+                    outage.reason
+                );
+            }
+        }
     }
 
     /// A session is served again, or stopped waiting. Returns the length of the outage in seconds if
@@ -173,6 +200,46 @@ mod tests {
         assert_eq!(cause_of(&reset, 1, &gone("refused")), other);
         let damaged = DatabaseError::Damaged("a page".to_owned());
         assert_eq!(cause_of(&reset, 1, &damaged), other);
+    }
+
+    #[test]
+    fn a_server_that_still_runs_has_ended_its_sessions_itself() {
+        let reset = gone("reset");
+        let cause = |outages: &Outages| outages.all(CRASH_NS).remove(0).cause;
+        let (runs, crashed) = (|| true, || false);
+        let begun = || {
+            let mut outages = Outages::default();
+            outages.down(0, &reset);
+            outages
+        };
+
+        let mut outages = begun();
+        outages.explain(CRASH_NS - 1, runs);
+        assert_eq!(cause(&outages), OutageCause::Other, "it may be ending");
+        outages.explain(CRASH_NS, runs);
+        assert_eq!(cause(&outages), OutageCause::Command);
+        assert!(outages.all(CRASH_NS)[0].reason.contains("was running"));
+
+        // One that is over by then, too.
+        let mut outages = begun();
+        outages.up(1);
+        outages.explain(CRASH_NS, runs);
+        assert_eq!(cause(&outages), OutageCause::Command);
+
+        // What runs later may have been started meanwhile.
+        let mut outages = begun();
+        outages.explain(CRASH_NS, crashed);
+        outages.explain(CRASH_NS + 1, runs);
+        assert_eq!(cause(&outages), OutageCause::Other);
+
+        let mut outages = Outages::default();
+        let full = DatabaseError::Unavailable {
+            cause: OutageCause::ConnectionLimit,
+            message: "too many".to_owned(),
+        };
+        outages.down(0, &full);
+        outages.explain(CRASH_NS, runs);
+        assert_eq!(cause(&outages), OutageCause::ConnectionLimit);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::full_volume::Volumes;
 use super::monitor::other_databases::OtherDatabases;
 use super::monitor::statistics::CounterDeltas;
 use super::monitor::waits::Waits;
+use crate::database::owners::ServerProcess;
 use crate::profile::Brokerage;
 use measure::result::{
     AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, TransactionCounts,
@@ -20,6 +21,8 @@ pub struct RunParameters {
     pub is_built: Arc<dyn Fn() + Send + Sync>,
     /// Called again and again while the server is down: restarts it if it is our own.
     pub revive: Arc<dyn Fn() + Send + Sync>,
+    /// The process whose threads are the sessions; unknown where each session is a process.
+    pub sessions_process: ServerProcess,
     /// The volumes of the database.
     pub volumes: Volumes,
     /// Target rate of users' transactions; without one each user begins the next when the last is

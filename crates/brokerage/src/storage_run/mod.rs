@@ -364,6 +364,7 @@ fn drive(
             brokerage: profile.brokerage.clone(),
             is_built: opened.when_built(),
             revive: opened.when_gone(),
+            sessions_process: opened.sessions_process(),
             volumes: volumes(opened),
             transactions_per_second,
             keeps: options.keep || options.reuse,

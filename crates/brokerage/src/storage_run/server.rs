@@ -344,6 +344,14 @@ impl Opened {
         })
     }
 
+    /// The process whose threads the sessions are: MariaDB's, and no other server's.
+    pub fn sessions_process(&self) -> ServerProcess {
+        match self.database.dialect() {
+            Dialect::MariaDb => self.process.clone(),
+            Dialect::PostgreSql | Dialect::Sqlite => ServerProcess::Unknown,
+        }
+    }
+
     /// What is to be done while the server does not serve: one of our own that has ended is started
     /// again, as a service manager would do. If it does not come up, the next call
     /// tries once more.

@@ -18,6 +18,7 @@ mod server_side;
 mod updates;
 
 use brokerage::database::Database;
+use brokerage::database::owners::ServerProcess;
 use brokerage::dataset::DataSet;
 use brokerage::ledger::Ledger;
 use brokerage::profile::{BrokerageProfile, CheckedRows};
@@ -26,6 +27,7 @@ use brokerage::run::stages::RunParameters;
 use brokerage::run::start::{self, PreparedRun};
 use brokerage::run::volume::Volume;
 use brokerage::run_plan::run_plan;
+use brokerage::statement::Dialect;
 use config::TimeSpan;
 use measure::result::{AcknowledgedWork, RunResult, ServerResult};
 use std::sync::Arc;
@@ -129,6 +131,10 @@ fn run(
     let mut plan = run_plan(&profile);
     plan.reuse = true;
     let server = database.server().unwrap();
+    let sessions_process = match database.dialect() {
+        Dialect::MariaDb => server.process.if_found(),
+        _ => ServerProcess::Unknown,
+    };
     let parts = PreparedRun {
         data_set: smallest(),
         volume: Volume::unknown(),
@@ -136,6 +142,7 @@ fn run(
             brokerage: profile.brokerage,
             is_built: Arc::new(|| ()),
             revive,
+            sessions_process,
             volumes,
             keeps: true,
             transactions_per_second: None,

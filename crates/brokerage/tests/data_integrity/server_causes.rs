@@ -7,6 +7,7 @@ use crate::data_set;
 use brokerage::database::mariadb::MariaDb;
 use brokerage::database::postgres::{Cluster, Connection};
 use measure::result::{ErrorKind, OutageCause, RunResult, Verdict};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -157,6 +158,68 @@ fn a_restart_by_an_administrator_is_an_outage_with_its_reason() {
     });
     if let Some(result) = result {
         assert_outage(&result, "administrator command");
+    }
+}
+
+/// A run on a MariaDB server, to which something happens after a while.
+fn disturbed_mariadb(
+    disturb: impl FnOnce(&mut common::mariadb::Server, &Load),
+) -> Option<RunResult> {
+    let mut server = common::mariadb::server()?;
+    let maria = MariaDb::open(&server.address()).unwrap();
+    data_set::build(&maria, smallest());
+    let load = Load::start(Arc::new(maria));
+    load.wait_for_load();
+    std::thread::sleep(Duration::from_secs(1));
+    disturb(&mut server, &load);
+    std::thread::sleep(Duration::from_secs(2));
+    Some(load.end())
+}
+
+fn causes(result: &RunResult) -> Vec<OutageCause> {
+    let outages = &result.server.as_ref().unwrap().outages;
+    outages.iter().map(|one| one.cause).collect()
+}
+
+#[test]
+fn sessions_that_a_client_of_mariadb_ends_are_an_outage_by_command() {
+    let result = disturbed_mariadb(|server, _| {
+        let mut administrator = MariaDb::open(&server.address())
+            .unwrap()
+            .connect_for_sql()
+            .unwrap();
+        let sessions = "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() \
+             AND user = 'root' AND command = 'Sleep'";
+        for session in administrator.ask(sessions).unwrap() {
+            let number = session[0].clone().unwrap();
+            // It may have ended meanwhile.
+            let _ = administrator.ask(&format!("KILL {number}"));
+        }
+    });
+    if let Some(result) = result {
+        let causes = causes(&result);
+        assert!(!causes.is_empty());
+        assert!(
+            causes.iter().all(|one| *one == OutageCause::Command),
+            "{causes:?}"
+        );
+    }
+}
+
+#[test]
+fn a_shutdown_of_mariadb_is_a_command_and_a_crash_is_none() {
+    for (is_crash, expected) in [(false, OutageCause::Command), (true, OutageCause::Other)] {
+        let result = disturbed_mariadb(|server, _| {
+            let process = Pid::from_child(&server.child);
+            let signal = if is_crash { Signal::KILL } else { Signal::TERM };
+            kill_process(process, signal).unwrap();
+            server.child.wait().unwrap();
+            server.child = common::mariadb::start(server.room.path());
+            server.wait();
+        });
+        if let Some(result) = result {
+            assert_eq!(causes(&result).first(), Some(&expected), "{is_crash}");
+        }
     }
 }
 

@@ -294,7 +294,7 @@ pub struct OutageResult {
     pub length_s: f64,
     /// How much of it lies in the measured phase.
     pub measured_s: f64,
-    /// Why, by the codes of the server's errors.
+    /// Why, by the codes of the server's errors or, with MariaDB, because its process was still running.
     pub cause: OutageCause,
     /// The error of the first session, or that of a session within a second that says more of the cause.
     pub reason: String,
