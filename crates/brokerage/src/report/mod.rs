@@ -172,7 +172,7 @@ fn section(result: &RunResult, server: &ServerResult) -> Section {
         ("Wait events", tables::waits(server), Medium::Both),
         ("Downtime", downtime, Medium::Terminal),
         ("Server counters", tables::counters(server), Medium::Page),
-        ("Storage times", storage_times(result, server), Medium::Page),
+        ("Storage times", storage_times(result, server), Medium::Both),
         (
             "Consistency checks",
             tables::consistency(server),
