@@ -207,6 +207,35 @@ fn a_found_load_is_not_looked_for_again() {
 }
 
 #[test]
+fn a_curve_and_the_highest_load_are_not_looked_for_again() {
+    let here = Scratch::new();
+    here.directory("target");
+    let search = "--find max-iops --curve 50,100 --set tuning.sample_interval=100ms \
+         --set tuning.transient_samples=3 --set tuning.stable_samples=6 --set tuning.total_limit=4s";
+    let line = line().replace("--threads 2", search);
+    let running = Running::start(&here, &line);
+    interrupt(&here, running, "KILL", 1.0);
+    let before = result(&here).expect("a result");
+    let tuning = &before["tuning"];
+    assert_eq!(
+        tuning["curve"].as_array().map_or(0, Vec::len),
+        2,
+        "{tuning}"
+    );
+    let resumed = here.proofload("run --resume out");
+    assert!(!resumed.stderr.contains("tuning"), "{}", resumed.stderr);
+    let after = result(&here).expect("a result");
+    assert_eq!(&after["tuning"], tuning);
+    assert_eq!(
+        after["throughput"]["rate_iops"],
+        before["throughput"]["rate_iops"]
+    );
+    assert_eq!(after["complete"], true);
+    here.proofload("verify out").exits(0);
+    here.proofload("report out").exits(0);
+}
+
+#[test]
 fn a_run_that_was_measured_is_only_verified() {
     let here = Scratch::new();
     here.directory("target");
