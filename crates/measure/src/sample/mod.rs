@@ -4,13 +4,15 @@
 //! - At the end of an interval the thread takes the counts out as a [`ShardSample`] and sends it
 //!   to the controlling thread.
 //! - There the [`Collector`] joins the shard samples of one interval into a [`Sample`], and adds
-//!   the samples of the measured phase to the [`RunTotals`].
+//!   the samples of the measured phase to the [`RunTotals`]. A [`SampleJoiner`] joins them again, into
+//!   those of a second length.
 //!
 //! Nothing in here knows an engine or a runtime: requests are distinguished by [`Stream`](crate::metric::Stream) only.
 
 mod array_rows;
 mod collector;
 mod host_totals;
+mod joiner;
 mod layout;
 mod meters;
 mod rank_totals;
@@ -23,6 +25,7 @@ mod totals;
 mod totals_result;
 
 pub use collector::Collector;
+pub use joiner::SampleJoiner;
 pub use layout::{Layout, OperationKind, Phase};
 pub use meters::{CopyQueues, DatabaseMeters, IoMeter, OperationMeter, Sample};
 pub use rank_totals::RankTotals;
