@@ -91,7 +91,11 @@ fn four_ranks_have_one_result_that_can_be_verified() {
         return;
     }
     let scratch = targets(4);
-    let ended = run(&scratch, 4, &format!("{} --json --quiet", small())).exits(0);
+    let line = format!(
+        "{} --json --quiet --set run.second_sample_interval=500ms",
+        small()
+    );
+    let ended = run(&scratch, 4, &line).exits(0);
     let printed: Value = serde_json::from_str(&ended.stdout).expect("one document");
     let result = json(&scratch.path("out/result.json"));
     assert_eq!(printed, result);
@@ -116,6 +120,10 @@ fn four_ranks_have_one_result_that_can_be_verified() {
     let of_ranks = own.iter().map(highest).fold(0.0, f64::max);
     assert!((highest(&result) - of_ranks).abs() < 1e-3);
     for rank in ranks {
+        let directory = rank["directory"].as_str().expect("a name");
+        let second = scratch.path("out").join(directory).join("samples-2.csv");
+        let second = fs::read_to_string(second).expect("a second series");
+        assert!(second.contains(",measured,"));
         assert!(rank["clock_uncertainty_ms"].as_f64() >= Some(0.0), "{rank}");
         assert!(rank["start_skew_ms"].as_f64().is_some(), "{rank}");
     }

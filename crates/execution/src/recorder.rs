@@ -190,6 +190,10 @@ impl RunListener for Recorder {
         self.keep(sample, result.as_ref());
     }
 
+    fn second_sample(&mut self, sample: &Sample) {
+        self.record(|directory| directory.append_second(sample));
+    }
+
     fn note(&mut self, text: &str) {
         self.observer.event(Event::Note(text));
         self.record(|directory| directory.log(text));

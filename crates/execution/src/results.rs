@@ -6,13 +6,15 @@ use measure::recompute::InterruptedRun;
 use measure::result::RunResult;
 use measure::run_directory::{RunDirectory, RunDirectoryError, check_vacant, load_result};
 use measure::units;
+use workload::profile::Run;
 use workload::{Profile, StorageNeeds};
 
 use crate::error::Error;
 use crate::options::RunOptions;
 use crate::output::Output;
 
-/// Makes the run directory with all its files, so that what can fail fails before the run.
+/// Makes the run directory with all its files, so that what can fail fails before the run. `run` says
+/// whether there is a second series of samples.
 ///
 /// # Errors
 /// When the directory cannot be made, or holds something.
@@ -21,11 +23,16 @@ pub fn open(
     workload: &str,
     started: Timestamp,
     config: &str,
+    run: Option<&Run>,
 ) -> Result<Option<RunDirectory>, Error> {
     if *output == Output::Memory {
         return Ok(None);
     }
     let made = RunDirectory::create(output.named(), workload, started, config);
+    let made = match run.and_then(|run| run.second_sample_interval) {
+        Some(_) => made.and_then(|directory| directory.with_second_series(started)),
+        None => made,
+    };
     made.map(Some).map_err(|error| refusal(&error))
 }
 
@@ -46,7 +53,9 @@ pub fn resume(run: &InterruptedRun, base: &RunResult) -> Result<RunDirectory, Er
         ));
     }
     let unwritable = |error| unwritable(&error);
-    let directory = RunDirectory::resume(&run.directory, run.whole).map_err(unwritable)?;
+    let second = run.second.map(|(whole, _)| whole);
+    let directory = RunDirectory::resume(&run.directory, run.whole, second);
+    let directory = directory.map_err(unwritable)?;
     // That it goes on is written before its databases are opened, which note how often it did.
     let mut unfinished = run.result.clone();
     unfinished.interruptions.clone_from(&base.interruptions);

@@ -39,6 +39,8 @@ fn full_result() -> RunResult {
     };
     let mut result = RunResult::new();
     result.samples.files_reach = Some(WholeBytes::default());
+    result.samples.second_interval_s = Some(5.0);
+    result.samples.second_files_reach = Some(WholeBytes::default());
     result.checks.push(Check {
         samples_above: 1,
         slow_samples: vec![SlowSample::default()],
@@ -59,7 +61,6 @@ fn full_result() -> RunResult {
         ..OperationResult::default()
     });
     result.steady_state = Some(SteadyState::default());
-    result.samples.files_reach = Some(WholeBytes::default());
     result.host.counters.push(CounterSummary::default());
     result.host.devices.push(DeviceResult {
         buffered_loops: vec![String::new()],

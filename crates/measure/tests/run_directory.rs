@@ -86,17 +86,29 @@ fn a_run_can_be_read_back() {
     assert_eq!(leftovers.count(), 0);
 }
 
+/// The files of both series.
+const SERIES: [&str; 4] = [
+    "samples.csv",
+    "histograms.hlog",
+    "samples-2.csv",
+    "histograms-2.hlog",
+];
+
 #[test]
 fn a_run_goes_on_elsewhere_with_whole_samples_only() {
     let parent = tempfile::tempdir().unwrap();
     let [path, spare] = ["run", "spare"].map(|name| parent.path().join(name));
     fs::create_dir(&spare).unwrap();
-    let mut directory = RunDirectory::create(Some(&path), "mail", started(), "seed = 1\n").unwrap();
+    let directory = RunDirectory::create(Some(&path), "mail", started(), "seed = 1\n").unwrap();
+    let mut directory = directory.with_second_series(started()).unwrap();
     let (_, samples) = samples();
     directory.append(&samples[0]).unwrap();
+    for sample in &samples {
+        directory.append_second(sample).unwrap();
+    }
     directory.log("before").unwrap();
     // What a write leaves that found no room for all of it.
-    for file in ["samples.csv", "histograms.hlog"] {
+    for file in SERIES {
         let whole = fs::read(path.join(file)).unwrap();
         let torn = [whole.as_slice(), b"9,measured,1,"].concat();
         fs::write(path.join(file), torn).unwrap();
@@ -105,6 +117,7 @@ fn a_run_goes_on_elsewhere_with_whole_samples_only() {
     samples[1..]
         .iter()
         .for_each(|sample| moved.append(sample).unwrap());
+    moved.append_second(&samples[1]).unwrap();
     moved.log("after").unwrap();
     let mut result = RunResult::new();
     result.complete = true;
@@ -117,9 +130,16 @@ fn a_run_goes_on_elsewhere_with_whole_samples_only() {
     samples
         .iter()
         .for_each(|sample| one.append(sample).unwrap());
-    for file in ["samples.csv", "histograms.hlog"] {
-        let text = |path: &std::path::Path| fs::read_to_string(path.join(file)).unwrap();
-        assert_eq!(text(moved.path()), text(one.path()), "{file}");
+    let twice = RunDirectory::create(Some(&parent.path().join("twice")), "mail", started(), "");
+    let mut twice = twice.unwrap();
+    for sample in [&samples[0], &samples[1], &samples[1]] {
+        twice.append(sample).unwrap();
+    }
+    let text = |path: &std::path::Path, file: &str| fs::read_to_string(path.join(file)).unwrap();
+    for (file, second_file) in [(SERIES[0], SERIES[2]), (SERIES[1], SERIES[3])] {
+        let (first, second) = (text(one.path(), file), text(twice.path(), file));
+        assert_eq!(text(moved.path(), file), first, "{file}");
+        assert_eq!(text(moved.path(), second_file), second, "{second_file}");
     }
     assert_eq!(rows.len(), 6);
     let log = fs::read_to_string(moved.path().join("log.txt")).unwrap();

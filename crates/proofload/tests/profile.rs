@@ -206,6 +206,14 @@ fn rules_between_settings_point_at_the_setting_that_was_given() {
             "shorter than one sample",
         ),
         (
+            "run.second_sample_interval=130ms",
+            "not both whole multiples of 50",
+        ),
+        (
+            "run.sample_interval=125ms run.second_sample_interval=1s",
+            "not both whole multiples of 50",
+        ),
+        (
             "service_levels.maximum_database_read_lenient=1ms",
             "stricter",
         ),

@@ -182,6 +182,7 @@ impl StorageRun for Prepared {
                     &request.name,
                     started,
                     &base::config_of_run(profile),
+                    Some(&profile.run),
                 )?;
                 let mut base = base(request, options, profile, &opened, layout, started);
                 witnessed.enter(&mut base);

@@ -221,6 +221,7 @@ impl TargetRun {
                 &self.request.name,
                 started,
                 &base::config_of_run(profile),
+                Some(profile.run()),
             )?,
         };
         begun.host.io_driver = io_driver.driver.id().to_owned();

@@ -59,6 +59,12 @@ impl HostMonitor {
         HostMonitor::with_proc(PathBuf::from("/proc"), devices.into_iter().collect())
     }
 
+    /// Begins to watch the same anew, for samples of another length.
+    #[must_use]
+    pub fn another(&self) -> HostMonitor {
+        HostMonitor::with_proc(self.proc.clone(), self.devices.clone())
+    }
+
     fn with_proc(proc: PathBuf, devices: Vec<String>) -> HostMonitor {
         let mut monitor = HostMonitor {
             last: Reading {

@@ -8,8 +8,8 @@ use super::samples::recount;
 use super::{Differences, changed_files};
 use crate::result::{Interruption, RunKind, RunResult, Verdict, WholeBytes};
 use crate::run_directory::{
-    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, RESULT_FILE, SAMPLES_FILE, document_hash, load_result,
-    load_samples, read_file, read_result, run_directory_of, whole_samples,
+    CONFIG_FILE, FIRST_SERIES, LoadError, RESULT_FILE, SECOND_SERIES, SeriesFiles, document_hash,
+    load_result, load_samples, read_file, read_result, run_directory_of, whole_samples,
 };
 use crate::sample::{RunTotals, SampleRow};
 
@@ -30,6 +30,15 @@ pub struct InterruptedRun {
     pub ends_s: f64,
     /// How far the files hold whole samples.
     pub whole: WholeBytes,
+    /// The same of the second series, and the number of its next sample; `None` without one.
+    pub second: Option<(WholeBytes, u64)>,
+}
+
+/// The whole samples of a series.
+struct WholeSeries {
+    rows: Vec<SampleRow>,
+    totals: RunTotals,
+    whole: WholeBytes,
 }
 
 /// Why a run cannot go on from its directory.
@@ -95,48 +104,39 @@ impl InterruptedRun {
         let result = load_result(&directory)?;
         refuse_kind(&directory, &result)?;
         refuse_changed_files(&directory, &result)?;
-        let read = |file: &str| {
-            let path = directory.join(file);
-            read_file(&path).map_err(|error| ResumeError::Read { path, error })
-        };
-        let config = String::from_utf8_lossy(&read(CONFIG_FILE)?).into_owned();
-        let mut histograms = read(HISTOGRAMS_FILE)?;
-        let samples = read(SAMPLES_FILE)?;
-        // A run that was stopped has brought its files to an end.
-        let reach = result.samples.files_reach.unwrap_or(WholeBytes {
-            samples: samples.len() as u64,
-            histograms: histograms.len() as u64,
-        });
-        let whole = whole_samples(&samples, &histograms, reach);
-        drop(samples);
-        histograms.truncate(usize::try_from(whole.histograms).unwrap_or(usize::MAX));
-        refuse_other_columns(&directory, &result)?;
-        let rows = load_samples(&directory.join(SAMPLES_FILE), whole.samples)?;
-        let Some(last) = rows.last() else {
+        let config = String::from_utf8_lossy(&read(&directory, CONFIG_FILE)?).into_owned();
+        let (interval_s, reach) = (result.samples.interval_s, result.samples.files_reach);
+        let first = whole_series(
+            &directory,
+            &result,
+            FIRST_SERIES,
+            interval_s,
+            (reach, f64::INFINITY),
+        )?;
+        let Some(last) = first.rows.last() else {
             return Err(ResumeError::NothingMeasured { path: directory });
         };
-        let damaged = |what: String| ResumeError::Damaged {
-            path: directory.clone(),
-            what,
-        };
-        let mut differences = Differences::default();
-        let interval_s = result.samples.interval_s;
-        let totals = recount(&rows, &histograms, interval_s, &mut differences);
-        let totals = totals.map_err(|error| damaged(error.to_string()))?.totals;
-        if let Some(first) = differences.listed.first() {
-            return Err(damaged(format!("{}, {}", first.file, first.field)));
-        }
-        if totals.measured_s() <= 0.0 {
+        if first.totals.measured_s() <= 0.0 {
             return Err(ResumeError::NothingMeasured { path: directory });
         }
         // The numbers are those from 0 on, or there was a difference.
         let (samples, ends_s) = (last.sample + 1, last.begins_s + last.length_s);
-        refuse_odd_interruptions(&directory, &result, totals.measured_s())?;
+        refuse_odd_interruptions(&directory, &result, first.totals.measured_s())?;
+        let second = match result.samples.second_interval_s {
+            Some(interval_s) => {
+                let reach = (result.samples.second_files_reach, ends_s);
+                let second = whole_series(&directory, &result, SECOND_SERIES, interval_s, reach)?;
+                let next = second.rows.last().map_or(0, |row| row.sample + 1);
+                Some((second.whole, next))
+            }
+            None => None,
+        };
         Ok(InterruptedRun {
             samples,
             ends_s,
-            whole,
-            totals,
+            whole: first.whole,
+            totals: first.totals,
+            second,
             config,
             result,
             directory,
@@ -152,6 +152,48 @@ impl InterruptedRun {
             measured_s: self.totals.measured_s(),
         }
     }
+}
+
+fn read(directory: &Path, file: &str) -> Result<Vec<u8>, ResumeError> {
+    let path = directory.join(file);
+    read_file(&path).map_err(|error| ResumeError::Read { path, error })
+}
+
+/// Reads the whole samples of a series: as far as the result reaches, and none that ends after a time.
+fn whole_series(
+    directory: &Path,
+    result: &RunResult,
+    files: SeriesFiles,
+    interval_s: f64,
+    (reach, until_s): (Option<WholeBytes>, f64),
+) -> Result<WholeSeries, ResumeError> {
+    let mut histograms = read(directory, files.histograms)?;
+    let samples = read(directory, files.samples)?;
+    // A run that was stopped has brought its files to an end.
+    let reach = reach.unwrap_or(WholeBytes {
+        samples: samples.len() as u64,
+        histograms: histograms.len() as u64,
+    });
+    let whole = whole_samples(&samples, &histograms, reach, until_s);
+    drop(samples);
+    histograms.truncate(usize::try_from(whole.histograms).unwrap_or(usize::MAX));
+    refuse_other_columns(directory, result, files)?;
+    let rows = load_samples(&directory.join(files.samples), whole.samples)?;
+    let damaged = |what: String| ResumeError::Damaged {
+        path: directory.to_owned(),
+        what,
+    };
+    let mut differences = Differences::default();
+    let totals = recount(files, &rows, &histograms, interval_s, &mut differences);
+    let totals = totals.map_err(|error| damaged(error.to_string()))?.totals;
+    if let Some(first) = differences.listed.first() {
+        return Err(damaged(format!("{}, {}", first.file, first.field)));
+    }
+    Ok(WholeSeries {
+        rows,
+        totals,
+        whole,
+    })
 }
 
 fn refuse_kind(directory: &Path, result: &RunResult) -> Result<(), ResumeError> {
@@ -221,8 +263,12 @@ fn refuse_odd_interruptions(
 }
 
 /// Rows are appended under the names of columns that are there.
-fn refuse_other_columns(directory: &Path, result: &RunResult) -> Result<(), ResumeError> {
-    let path = directory.join(SAMPLES_FILE);
+fn refuse_other_columns(
+    directory: &Path,
+    result: &RunResult,
+    files: SeriesFiles,
+) -> Result<(), ResumeError> {
+    let path = directory.join(files.samples);
     let mut names = String::new();
     let file = File::open(&path).map_err(|error| ResumeError::Read {
         path: path.clone(),
@@ -233,7 +279,7 @@ fn refuse_other_columns(directory: &Path, result: &RunResult) -> Result<(), Resu
     if names.is_empty() {
         return Err(ResumeError::Damaged {
             path: directory.to_owned(),
-            what: format!("{SAMPLES_FILE} is empty"),
+            what: format!("{} is empty", files.samples),
         });
     }
     if names.trim_end() == SampleRow::columns().join(",") {

@@ -3,7 +3,8 @@
 //! Three things are compared, so that a change of any of them is found:
 //!
 //! - the SHA-256 of each file and of `result.json` with those that the run recorded at its end;
-//! - each row of `samples.csv` of the measured phase with the histograms of `histograms.hlog`;
+//! - each row of `samples.csv` of the measured phase with the histograms of `histograms.hlog`, and of a
+//!   second series likewise, which counts the same;
 //! - the figures, checks and verdict of `result.json` with those that follow from the samples. They
 //!   are added up and judged by the functions that did so in the run: [`RunTotals::fill`],
 //!   [`evaluate`], [`judge`].
@@ -20,6 +21,7 @@ mod interrupted;
 mod judged;
 mod ranks;
 mod samples;
+mod second;
 
 pub use interrupted::{InterruptedRun, ResumeError};
 pub use ranks::load_part;
@@ -28,9 +30,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::result::{FileHash, RunResult};
+use crate::result::{FileHash, RunResult, WholeBytes};
 use crate::run_directory::{
-    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, MOST_BYTES, RESULT_FILE, SAMPLES_FILE, document_hash,
+    CONFIG_FILE, FIRST_SERIES, LoadError, MOST_BYTES, RESULT_FILE, SeriesFiles, document_hash,
     hash_file, load_samples, parse_result, read_file, read_result, run_directory_of,
 };
 use crate::sample::SampleRow;
@@ -239,29 +241,31 @@ fn changed_files<'a>(
     })
 }
 
-/// The samples of a run and what they are read from: of one that has not ended those that its result
-/// follows from. `None` when they cannot be read, which has been noted.
-fn raw_samples(result: &RunResult, verified: &mut Verified) -> Option<(Vec<SampleRow>, Vec<u8>)> {
-    let path = verified.directory.join(SAMPLES_FILE);
-    let reach = result.samples.files_reach.filter(|_| !result.complete);
+/// The samples of a series and what they are read from: of a run that has not ended as far as its
+/// result `reach`es. `None` when they cannot be read, which has been noted: so `consequence`.
+fn raw_samples(
+    files: SeriesFiles,
+    reach: Option<WholeBytes>,
+    consequence: &str,
+    verified: &mut Verified,
+) -> Option<(Vec<SampleRow>, Vec<u8>)> {
+    let path = verified.directory.join(files.samples);
     let rows = match load_samples(&path, reach.map_or(u64::MAX, |reach| reach.samples)) {
         Ok(rows) => rows,
         Err(error) => {
-            let found = error.to_string();
-            verified
-                .differences
-                .of(SAMPLES_FILE, "the file", "rows of samples", found);
+            let (field, found) = ("the file", error.to_string());
+            let differences = &mut verified.differences;
+            differences.of(files.samples, field, "rows of samples", found);
             return None;
         }
     };
-    let mut histograms = read_file(&verified.directory.join(HISTOGRAMS_FILE));
+    let mut histograms = read_file(&verified.directory.join(files.histograms));
     if let (Ok(bytes), Some(reach)) = (&mut histograms, reach) {
         let samples_bytes = fs::metadata(&path).map_or(0, |facts| facts.len());
         if samples_bytes < reach.samples || (bytes.len() as u64) < reach.histograms {
-            verified.cannot(
-                "Samples that the result follows from are missing, as after a power cut, so no figure \
-                 was recomputed.",
-            );
+            verified.cannot(format!(
+                "Samples that the result follows from are missing, as after a power cut, so {consequence}."
+            ));
             return None;
         }
         bytes.truncate(usize::try_from(reach.histograms).unwrap_or(usize::MAX));
@@ -269,20 +273,39 @@ fn raw_samples(result: &RunResult, verified: &mut Verified) -> Option<(Vec<Sampl
     match histograms {
         Ok(histograms) if !rows.is_empty() => Some((rows, histograms)),
         Ok(_) => {
-            verified.cannot("There are no samples, so no figure was recomputed.");
+            verified.cannot(format!("There are no samples, so {consequence}."));
             None
         }
         Err(error) => {
             verified.cannot(format!(
-                "{HISTOGRAMS_FILE} cannot be read ({error}), so no figure was recomputed."
+                "{} cannot be read ({error}), so {consequence}.",
+                files.histograms
             ));
             None
         }
     }
 }
 
+/// Adds up a series, and notes what does not follow from its histograms; `None` when these cannot be read.
+fn recounted(
+    files: SeriesFiles,
+    (rows, histograms): &(Vec<SampleRow>, Vec<u8>),
+    interval_s: f64,
+    differences: &mut Differences,
+) -> Option<samples::SampleTotals> {
+    let recount = samples::recount(files, rows, histograms, interval_s, differences);
+    recount
+        .map_err(|error| {
+            let (field, found) = ("the file", error.to_string());
+            differences.of(files.histograms, field, "histograms", found);
+        })
+        .ok()
+}
+
 fn compare_figures(result: &RunResult, terms: TermsOf<'_>, verified: &mut Verified) {
-    let Some((rows, histograms)) = raw_samples(result, verified) else {
+    let reach = result.samples.files_reach.filter(|_| !result.complete);
+    let consequence = "no figure was recomputed";
+    let Some(raw) = raw_samples(FIRST_SERIES, reach, consequence, verified) else {
         return;
     };
     let interval_s = result.samples.interval_s;
@@ -290,17 +313,12 @@ fn compare_figures(result: &RunResult, terms: TermsOf<'_>, verified: &mut Verifi
         verified.cannot("Nothing was measured, so no figure was recomputed.");
         return;
     }
-    let recount = samples::recount(&rows, &histograms, interval_s, &mut verified.differences);
-    let recount = match recount {
-        Ok(recount) => recount,
-        Err(error) => {
-            let (field, found) = ("the file", error.to_string());
-            verified
-                .differences
-                .of(HISTOGRAMS_FILE, field, "histograms", found);
-            return;
-        }
+    let differences = &mut verified.differences;
+    let Some(recount) = recounted(FIRST_SERIES, &raw, interval_s, differences) else {
+        return;
     };
+    drop(raw);
+    second::compare_second(result, &recount.totals, verified);
     verified.samples = recount.totals.full_samples() as u64;
     let config =
         read_file(&verified.directory.join(CONFIG_FILE)).map_err(|error| error.to_string());

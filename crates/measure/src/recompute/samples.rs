@@ -10,7 +10,7 @@ use super::{Difference, Differences};
 use crate::histogram::{IntervalLogError, IntervalLogReader, LatencyHistogram, clean_tag};
 use crate::host::{DeviceSample, HostSample};
 use crate::metric::{IoMetric, Metric, RowScope, Stream};
-use crate::run_directory::{HISTOGRAMS_FILE, LoadError, SAMPLES_FILE, load_samples, read_file};
+use crate::run_directory::{FIRST_SERIES, LoadError, SeriesFiles, load_samples, read_file};
 use crate::sample::{
     DatabaseMeters, IoMeter, Layout, OperationKind, Phase, RunTotals, Sample, SampleRow, rows_of,
 };
@@ -36,8 +36,10 @@ enum Place {
     Response(usize),
 }
 
-/// Adds up the samples as the run did, and notes every row that does not follow from its histograms.
+/// Adds up the samples of `files` as the run did, and notes every row that does not follow from its
+/// histograms.
 pub(super) fn recount(
+    files: SeriesFiles,
     rows: &[SampleRow],
     histograms: &[u8],
     interval_s: f64,
@@ -56,7 +58,7 @@ pub(super) fn recount(
         .find(|(expected, found)| expected != found)
     {
         differences.add(Difference {
-            file: SAMPLES_FILE.to_owned(),
+            file: files.samples.to_owned(),
             field: format!("sample {expected}"),
             recorded: format!("sample {found}"),
             recomputed: "a sample that is missing".to_owned(),
@@ -65,19 +67,19 @@ pub(super) fn recount(
     for rows in rows.chunk_by(|a, b| a.sample == b.sample) {
         let mut sample = empty_sample(&layout, rows);
         if sample.phase == Phase::Measured {
-            enter_histograms(&mut sample, &mut log, &places, differences)?;
+            enter_histograms(&mut sample, &mut log, (files, &places), differences)?;
             let total = rows.iter().find(|row| row.scope == RowScope::Total);
             let rate = total.and_then(|row| row.get(Metric::OperationRate));
             operations += (rate.unwrap_or(0.0) * sample.length_s).round();
         }
         enter_rows(&mut sample, rows);
         if sample.phase == Phase::Measured {
-            compare_rows(rows, &rows_of(&sample), differences);
+            compare_rows(files, rows, &rows_of(&sample), differences);
         }
         totals.add(&sample);
     }
     while let Some(entry) = log.next().transpose()? {
-        unknown_interval(&entry.tag, entry.begins_s, differences);
+        unknown_interval(files, &entry.tag, entry.begins_s, differences);
     }
     let measured_s = totals.measured_s();
     Ok(SampleTotals {
@@ -95,8 +97,9 @@ pub(super) fn recount(
 /// # Errors
 /// When a file is damaged.
 pub(super) fn totals_of(directory: &Path, interval_s: f64) -> Result<Option<RunTotals>, LoadError> {
-    let rows = load_samples(&directory.join(SAMPLES_FILE), u64::MAX)?;
-    let path = directory.join(HISTOGRAMS_FILE);
+    let files = FIRST_SERIES;
+    let rows = load_samples(&directory.join(files.samples), u64::MAX)?;
+    let path = directory.join(files.histograms);
     if rows.is_empty() || interval_s <= 0.0 {
         return Ok(None);
     }
@@ -104,7 +107,8 @@ pub(super) fn totals_of(directory: &Path, interval_s: f64) -> Result<Option<RunT
         path: path.clone(),
         error,
     })?;
-    let recount = recount(&rows, &histograms, interval_s, &mut Differences::default());
+    let mut differences = Differences::default();
+    let recount = recount(files, &rows, &histograms, interval_s, &mut differences);
     let recount = recount.map_err(|error| LoadError::Histograms { path, error })?;
     Ok(Some(recount.totals))
 }
@@ -160,7 +164,7 @@ fn empty_sample(layout: &Arc<Layout>, rows: &[SampleRow]) -> Sample {
 fn enter_histograms(
     sample: &mut Sample,
     log: &mut Peekable<IntervalLogReader<'_>>,
-    places: &FxHashMap<String, Place>,
+    (files, places): (SeriesFiles, &FxHashMap<String, Place>),
     differences: &mut Differences,
 ) -> Result<(), IntervalLogError> {
     let latest_s = sample.begins_s + BEGIN_TOLERANCE_S;
@@ -184,15 +188,15 @@ fn enter_histograms(
                 let meter = first.operation_mut(*operation);
                 meter.response_time.merge(&entry.histogram);
             }
-            _ => unknown_interval(&entry.tag, entry.begins_s, differences),
+            _ => unknown_interval(files, &entry.tag, entry.begins_s, differences),
         }
     }
     Ok(())
 }
 
-fn unknown_interval(tag: &str, begins_s: f64, differences: &mut Differences) {
+fn unknown_interval(files: SeriesFiles, tag: &str, begins_s: f64, differences: &mut Differences) {
     differences.add(Difference {
-        file: HISTOGRAMS_FILE.to_owned(),
+        file: files.histograms.to_owned(),
         field: format!("{tag} at {begins_s:.3} s"),
         recorded: "a histogram".to_owned(),
         recomputed: "no such sample".to_owned(),
@@ -270,7 +274,12 @@ fn make_exact(latency: &mut LatencyHistogram, average_ms: Option<f64>, max_ms: O
 
 /// Compares the rows of a sample with those that follow from its histograms. Averages and maxima stand
 /// in the rows alone; they must lie where the histogram has its values.
-fn compare_rows(recorded: &[SampleRow], recomputed: &[SampleRow], differences: &mut Differences) {
+fn compare_rows(
+    files: SeriesFiles,
+    recorded: &[SampleRow],
+    recomputed: &[SampleRow],
+    differences: &mut Differences,
+) {
     for row in recorded {
         let same = |other: &&SampleRow| other.scope == row.scope && other.name == row.name;
         let Some(other) = recomputed.iter().find(same) else {
@@ -292,7 +301,7 @@ fn compare_rows(recorded: &[SampleRow], recomputed: &[SampleRow], differences: &
             if is_comparable && !agree(metric, values, row.length_s) {
                 let text = |value: Option<f64>| value.map_or("-".to_owned(), |v| v.to_string());
                 differences.add(Difference {
-                    file: SAMPLES_FILE.to_owned(),
+                    file: files.samples.to_owned(),
                     field: format!("sample {}, {}, {}", row.sample, row.name, metric.id()),
                     recorded: text(values.0),
                     recomputed: text(values.1),

@@ -124,18 +124,24 @@ pub struct SamplesSummary {
     pub count: u64,
     /// The length of a sample as it was asked for.
     pub interval_s: f64,
+    /// The length of a sample of the second series, as it was asked for; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_interval_s: Option<f64>,
     /// How far the files of the samples had been written when this document was, in a run that has not
     /// ended: a run that is killed may have written more of them. `None` in a complete document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files_reach: Option<WholeBytes>,
+    /// The same of the second series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_files_reach: Option<WholeBytes>,
 }
 
-/// How far the files that grow hold whole samples, in bytes.
+/// How far the files of a series of samples hold whole ones, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WholeBytes {
-    /// Of `samples.csv`.
+    /// Of `samples.csv` or `samples-2.csv`.
     pub samples: u64,
-    /// Of `histograms.hlog`.
+    /// Of `histograms.hlog` or `histograms-2.hlog`.
     pub histograms: u64,
 }
 

@@ -5,6 +5,7 @@
 //! | `result.json` | the result document ([`crate::result`]), replaced at each sample |
 //! | `samples.csv` | rows of each sample of every phase ([`crate::sample::SampleRow`]) |
 //! | `histograms.hlog` | histograms of each sample of the measured phase |
+//! | `samples-2.csv`, `histograms-2.hlog` | the same of the second series, if there is one |
 //! | `report.html` | the report (written by another room) |
 //! | `log.txt` | what happened, line by line, with the time |
 //! | `config.toml` | all settings in force |
@@ -19,6 +20,7 @@ mod place;
 mod read;
 mod relocate;
 mod resume;
+mod series;
 mod write;
 
 pub use error::RunDirectoryError;
@@ -28,6 +30,7 @@ pub use place::{check_vacant, new_directory};
 pub use read::{LoadError, load, load_histograms, load_result};
 pub(crate) use read::{load_samples, parse as parse_result, read_result, run_directory_of};
 pub use resume::whole_samples;
+pub use series::{FIRST_SERIES, SECOND_SERIES, SeriesFiles};
 pub use write::RunDirectory;
 
 /// Name of the result document.

@@ -1,8 +1,10 @@
 //! Opening files that may have been put there by others, such as those of a run directory.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Take};
 use std::path::Path;
+
+use super::error::RunDirectoryError;
 
 /// Bytes of a file that is read into memory at most: 2 GiB. The samples of 24 hours of 100 databases take
 /// some hundred MiB.
@@ -38,6 +40,35 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_file(path, MOST_BYTES)?.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Opens a file of a run directory to be appended to. What it holds beyond `most_bytes` is cut off.
+pub(super) fn open_to_append(
+    directory: &Path,
+    file: &str,
+    most_bytes: Option<u64>,
+) -> Result<File, RunDirectoryError> {
+    let path = directory.join(file);
+    let open = || {
+        refuse_link(&path)?;
+        let file = OpenOptions::new().append(true).open(&path)?;
+        if let Some(bytes) = most_bytes {
+            file.set_len(bytes)?;
+        }
+        Ok(file)
+    };
+    open().map_err(|error| RunDirectoryError::Write {
+        path: path.clone(),
+        error,
+    })
+}
+
+/// A link that was put in the place of a file would lead writes elsewhere.
+pub(super) fn refuse_link(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path)?.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("it is a link or not a regular file")),
+    }
 }
 
 #[cfg(test)]

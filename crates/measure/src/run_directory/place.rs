@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::error::RunDirectoryError;
-use super::{CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE};
+use super::{CONFIG_FILE, DEFAULT_PARENT, FIRST_SERIES, LOG_FILE, RESULT_FILE, SECOND_SERIES};
 
 /// Looks whether the results of a run may go to `out`: it is an empty directory, or there is
 /// nothing of that name yet. Writes nothing.
@@ -109,8 +109,10 @@ pub(super) fn make_new(
 pub(super) fn remove_begun(path: &Path) {
     for file in [
         CONFIG_FILE,
-        SAMPLES_FILE,
-        HISTOGRAMS_FILE,
+        FIRST_SERIES.samples,
+        FIRST_SERIES.histograms,
+        SECOND_SERIES.samples,
+        SECOND_SERIES.histograms,
         LOG_FILE,
         RESULT_FILE,
     ] {

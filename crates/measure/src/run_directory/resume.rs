@@ -1,71 +1,54 @@
 //! Going on in the directory of a run that was interrupted.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter};
+use std::fs::File;
 use std::path::Path;
 
 use super::error::RunDirectoryError;
+use super::open::{open_to_append, refuse_link};
+use super::series::{FIRST_SERIES, SECOND_SERIES, SeriesWriter};
 use super::write::RunDirectory;
-use super::{HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE};
-use crate::histogram::IntervalLog;
+use super::{LOG_FILE, RESULT_FILE};
 use crate::result::WholeBytes;
-use crate::sample::SampleWriter;
 
 /// The begin of an interval is logged in milliseconds.
 const BEGIN_TOLERANCE_S: f64 = 0.0015;
 
 impl RunDirectory {
     /// Opens the directory of a run that was interrupted, in which the run goes on. What its files hold
-    /// beyond `whole` is cut off.
+    /// beyond `first` and, with a second series of samples, `second` is cut off.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn resume(path: &Path, whole: WholeBytes) -> Result<RunDirectory, RunDirectoryError> {
-        let append = |file: &str, most_bytes: Option<u64>| {
-            let path = path.join(file);
-            let open = || {
-                refuse_link(&path)?;
-                let file = OpenOptions::new().append(true).open(&path)?;
-                if let Some(bytes) = most_bytes {
-                    file.set_len(bytes)?;
-                }
-                Ok(file)
-            };
-            open().map_err(|error| RunDirectoryError::Write {
-                path: path.clone(),
-                error,
-            })
-        };
+    pub fn resume(
+        path: &Path,
+        first: WholeBytes,
+        second: Option<WholeBytes>,
+    ) -> Result<RunDirectory, RunDirectoryError> {
         refuse_link(&path.join(RESULT_FILE)).map_err(|error| RunDirectoryError::Write {
             path: path.join(RESULT_FILE),
             error,
         })?;
-        let samples = append(SAMPLES_FILE, Some(whole.samples))?;
-        let histograms = append(HISTOGRAMS_FILE, Some(whole.histograms))?;
+        let second = second.map(|whole| SeriesWriter::resume(path, SECOND_SERIES, whole));
         Ok(RunDirectory {
             opened: File::open(path).ok(),
             path: path.to_owned(),
-            samples: SampleWriter::resume(BufWriter::new(samples)),
-            histograms: IntervalLog::resume(BufWriter::new(histograms)),
-            log: append(LOG_FILE, None)?,
-            whole,
+            first: SeriesWriter::resume(path, FIRST_SERIES, first)?,
+            second: second.transpose()?,
+            log: open_to_append(path, LOG_FILE, None)?,
         })
     }
 }
 
-/// A link that was put in the place of a file would lead writes elsewhere.
-fn refuse_link(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path)?.is_file() {
-        true => Ok(()),
-        false => Err(io::Error::other("it is a link or not a regular file")),
-    }
-}
-
-/// How far `samples.csv` and `histograms.hlog` hold whole samples. That is as far as they had been written
-/// when the result was (`reach`), unless a power cut has taken a part of it: then up to the last sample that
-/// is whole in both.
+/// How far the two files of a series hold whole samples. That is as far as they had been written when the
+/// result was (`reach`), unless a power cut has taken a part of it: then up to the last sample that is whole
+/// in both. Samples that end after `until_s` are left out.
 #[must_use]
-pub fn whole_samples(samples: &[u8], histograms: &[u8], reach: WholeBytes) -> WholeBytes {
+pub fn whole_samples(
+    samples: &[u8],
+    histograms: &[u8],
+    reach: WholeBytes,
+    until_s: f64,
+) -> WholeBytes {
     let samples = first_bytes(samples, reach.samples);
     let histograms = first_bytes(histograms, reach.histograms);
     // A file system may have kept the length and lost the contents.
@@ -73,7 +56,8 @@ pub fn whole_samples(samples: &[u8], histograms: &[u8], reach: WholeBytes) -> Wh
         |text: &[u8], reach_bytes: u64| (text.len() as u64) < reach_bytes || !text.ends_with(b"\n");
     let is_samples_cut = is_cut(samples, reach.samples);
     let is_histograms_cut = is_cut(histograms, reach.histograms);
-    if !is_samples_cut && !is_histograms_cut {
+    let beyond = first_beyond(samples, until_s + BEGIN_TOLERANCE_S);
+    if !is_samples_cut && !is_histograms_cut && beyond.is_none() {
         return reach;
     }
     let rows = || lines(samples).map(|(end, line)| (end, begin_of_row(line)));
@@ -87,6 +71,7 @@ pub fn whole_samples(samples: &[u8], histograms: &[u8], reach: WholeBytes) -> Wh
         last(is_samples_cut, &mut rows().map(|(_, begin)| begin)),
         last(is_histograms_cut, &mut intervals().map(|(_, begin)| begin)),
     );
+    let lost_from_s = lost_from_s.min(beyond.unwrap_or(f64::INFINITY));
     let before = lost_from_s - BEGIN_TOLERANCE_S;
     WholeBytes {
         samples: end_before(rows(), before),
@@ -125,6 +110,15 @@ fn end_before(lines: impl Iterator<Item = (u64, Option<f64>)>, before_s: f64) ->
     end_bytes
 }
 
+/// The begin of the first sample that ends after `until_s`.
+fn first_beyond(samples: &[u8], until_s: f64) -> Option<f64> {
+    let mut rows = lines(samples).map(|(_, line)| (begin_of_row(line), field(line, 3)));
+    rows.find_map(|row| match row {
+        (Some(begins_s), Some(length_s)) => (begins_s + length_s > until_s).then_some(begins_s),
+        _ => None,
+    })
+}
+
 /// The begin of the sample in a row of `samples.csv`; `None` in the names of columns.
 fn begin_of_row(line: &[u8]) -> Option<f64> {
     field(line, 2)
@@ -137,7 +131,7 @@ fn begin_of_interval(line: &[u8]) -> Option<f64> {
 
 fn field(line: &[u8], number: usize) -> Option<f64> {
     let field = line.split(|&byte| byte == b',').nth(number)?;
-    std::str::from_utf8(field).ok()?.parse().ok()
+    std::str::from_utf8(field).ok()?.trim_end().parse().ok()
 }
 
 #[cfg(test)]
@@ -154,7 +148,12 @@ mod tests {
             samples: SAMPLES.len() as u64,
             histograms: HISTOGRAMS.len() as u64,
         };
-        let whole = whole_samples(samples.as_bytes(), histograms.as_bytes(), reach);
+        let whole = whole_samples(
+            samples.as_bytes(),
+            histograms.as_bytes(),
+            reach,
+            f64::INFINITY,
+        );
         (
             samples[..whole.samples as usize].to_owned(),
             histograms[..whole.histograms as usize].to_owned(),
@@ -200,6 +199,34 @@ mod tests {
                 assert_eq!((rows.len(), intervals.len()), (4, 2), "{cut}");
             }
         }
+    }
+
+    #[test]
+    fn samples_that_end_too_late_are_left_out_of_both_files() {
+        let reach = WholeBytes {
+            samples: SAMPLES.len() as u64,
+            histograms: HISTOGRAMS.len() as u64,
+        };
+        let left = |until_s| {
+            let whole = whole_samples(SAMPLES.as_bytes(), HISTOGRAMS.as_bytes(), reach, until_s);
+            let samples = &SAMPLES[..whole.samples as usize];
+            let histograms = &HISTOGRAMS[..whole.histograms as usize];
+            (
+                begins(samples, begin_of_row),
+                begins(histograms, begin_of_interval),
+            )
+        };
+        let (first, second) = ([0.0, 0.0, 15.0, 15.0], [15.0, 15.0]);
+        assert_eq!(
+            left(45.0),
+            (
+                [&first[..], &[30.0; 2]].concat(),
+                [&second[..], &[30.0; 2]].concat()
+            )
+        );
+        assert_eq!(left(44.9), (first.to_vec(), second.to_vec()));
+        assert_eq!(left(30.0), (first.to_vec(), second.to_vec()));
+        assert_eq!(left(29.0), (vec![0.0, 0.0], Vec::new()));
     }
 
     #[test]

@@ -6,18 +6,16 @@ use std::io::{self, BufWriter, Write};
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use jiff::Timestamp;
 
 use super::error::RunDirectoryError;
 use super::hashes::{hash_files, seal, text_of};
 use super::place::{self, new_directory};
-use super::{CONFIG_FILE, HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE, TEMPORARY_FILE};
-use crate::histogram::{IntervalLog, IntervalLogError};
-use crate::metric::Stream;
-use crate::result::{RunResult, WholeBytes};
-use crate::sample::{Phase, Sample, SampleWriter};
+use super::series::{FIRST_SERIES, SECOND_SERIES, SeriesWriter, create_file};
+use super::{CONFIG_FILE, LOG_FILE, RESULT_FILE, TEMPORARY_FILE};
+use crate::result::RunResult;
+use crate::sample::Sample;
 
 /// The files of a run, open for writing.
 pub struct RunDirectory {
@@ -25,11 +23,9 @@ pub struct RunDirectory {
     /// Held open, so that files are replaced in this very directory, whatever its path leads to by
     /// then; `None` where directories cannot be opened.
     pub(super) opened: Option<File>,
-    pub(super) samples: SampleWriter<BufWriter<File>>,
-    pub(super) histograms: IntervalLog<BufWriter<File>>,
+    pub(super) first: SeriesWriter,
+    pub(super) second: Option<SeriesWriter>,
     pub(super) log: File,
-    /// What a failed write leaves behind it is of no use.
-    pub(super) whole: WholeBytes,
 }
 
 impl RunDirectory {
@@ -74,21 +70,7 @@ impl RunDirectory {
             error,
         })?;
         drop(config_file);
-        let samples_path = path.join(SAMPLES_FILE);
-        let samples = SampleWriter::begin(create_file(&samples_path)?).map_err(|error| {
-            RunDirectoryError::Samples {
-                path: samples_path,
-                error,
-            }
-        })?;
-        let histograms_path = path.join(HISTOGRAMS_FILE);
-        let histograms =
-            IntervalLog::begin(create_file(&histograms_path)?, SystemTime::from(started)).map_err(
-                |error| RunDirectoryError::Histograms {
-                    path: histograms_path,
-                    error,
-                },
-            )?;
+        let first = SeriesWriter::create(&path, FIRST_SERIES, started)?;
         let log_path = path.join(LOG_FILE);
         let log = OpenOptions::new()
             .create_new(true)
@@ -98,26 +80,30 @@ impl RunDirectory {
                 path: log_path,
                 error,
             })?;
-        let mut directory = RunDirectory {
+        let directory = RunDirectory {
             opened: File::open(&path).ok(),
             path,
-            samples,
-            histograms,
+            first,
+            second: None,
             log,
-            whole: WholeBytes::default(),
         };
-        directory
-            .histograms
-            .flush()
-            .map_err(|error| RunDirectoryError::Write {
-                path: directory.path.join(HISTOGRAMS_FILE),
-                error,
-            })?;
-        directory.note_whole();
         let mut result = RunResult::new();
         result.started = started.to_string();
         directory.write_result(&result)?;
         Ok(directory)
+    }
+
+    /// The same with the files of a second series of samples.
+    ///
+    /// # Errors
+    /// When they cannot be made; nothing is left in the directory then.
+    pub fn with_second_series(
+        mut self,
+        started: Timestamp,
+    ) -> Result<RunDirectory, RunDirectoryError> {
+        let second = SeriesWriter::create(&self.path, SECOND_SERIES, started);
+        self.second = Some(second.inspect_err(|_| self.discard())?);
+        Ok(self)
     }
 
     /// Removes the files of a run that does not begin after all, so that the same command finds an empty
@@ -147,37 +133,25 @@ impl RunDirectory {
             })
     }
 
-    /// Appends a sample to `samples.csv`, and its histograms to `histograms.hlog` when it belongs
-    /// to the measured phase.
+    /// Appends a sample of the first series.
     ///
     /// # Errors
     /// When a file cannot be written.
     pub fn append(&mut self, sample: &Sample) -> Result<(), RunDirectoryError> {
-        self.samples
-            .append(sample)
-            .map_err(|error| RunDirectoryError::Samples {
-                path: self.path.join(SAMPLES_FILE),
-                error,
-            })?;
-        if sample.phase == Phase::Measured {
-            append_histograms(&mut self.histograms, sample).map_err(|error| {
-                RunDirectoryError::Histograms {
-                    path: self.path.join(HISTOGRAMS_FILE),
-                    error,
-                }
-            })?;
-        }
-        self.note_whole();
-        Ok(())
+        let here = self.here();
+        self.first.append(sample, &here, &self.path)
     }
 
-    fn note_whole(&mut self) {
+    /// Appends a sample of the second series; without one it does nothing.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn append_second(&mut self, sample: &Sample) -> Result<(), RunDirectoryError> {
         let here = self.here();
-        let length = |file| fs::metadata(here.join(file)).map_or(0, |facts| facts.len());
-        self.whole = WholeBytes {
-            samples: length(SAMPLES_FILE),
-            histograms: length(HISTOGRAMS_FILE),
-        };
+        match &mut self.second {
+            Some(second) => second.append(sample, &here, &self.path),
+            None => Ok(()),
+        }
     }
 
     /// Replaces `result.json` in one step: a reader sees the old document or the new one. Only a
@@ -189,7 +163,9 @@ impl RunDirectory {
     pub fn write_result(&self, result: &RunResult) -> Result<(), RunDirectoryError> {
         let mut result = Cow::Borrowed(result);
         if !result.complete && result.document_sha256.is_empty() {
-            result.to_mut().samples.files_reach = Some(self.whole);
+            let samples = &mut result.to_mut().samples;
+            samples.files_reach = Some(self.first.whole());
+            samples.second_files_reach = self.second.as_ref().map(SeriesWriter::whole);
         }
         let text = text_of(&result)?;
         // A number that is not finite is written as null and would make the document unreadable.
@@ -274,47 +250,4 @@ fn kernel_name(directory: &File) -> Option<PathBuf> {
 #[cfg(not(target_os = "linux"))]
 fn kernel_name(_: &File) -> Option<PathBuf> {
     None
-}
-
-/// One entry for each stream of each database, and two for each operation of all databases.
-fn append_histograms(
-    log: &mut IntervalLog<BufWriter<File>>,
-    sample: &Sample,
-) -> Result<(), IntervalLogError> {
-    let (begins_s, length_s) = (sample.begins_s, sample.length_s);
-    for (name, meters) in sample.layout.databases.iter().zip(&sample.databases) {
-        for stream in Stream::ALL {
-            if let Some(meter) = meters.stream(stream) {
-                log.append(
-                    &format!("{name}/{stream}"),
-                    begins_s,
-                    length_s,
-                    &meter.latency,
-                )?;
-            }
-        }
-    }
-    for (index, kind) in sample.layout.operations.iter().enumerate() {
-        let mut all = crate::sample::OperationMeter::default();
-        sample
-            .databases
-            .iter()
-            .filter_map(|d| d.operation(index))
-            .for_each(|m| all.merge(m));
-        let tag = format!("operation/{}", kind.name);
-        log.append(&tag, begins_s, length_s, &all.service)?;
-        let tag = format!("{tag}/response-time");
-        log.append(&tag, begins_s, length_s, &all.response_time)?;
-    }
-    log.flush()?;
-    Ok(())
-}
-
-fn create_file(path: &Path) -> Result<BufWriter<File>, RunDirectoryError> {
-    File::create_new(path)
-        .map(BufWriter::new)
-        .map_err(|error| RunDirectoryError::Write {
-            path: path.to_owned(),
-            error,
-        })
 }

@@ -20,6 +20,8 @@ pub struct ArraySampler<L> {
     state: SampledState,
     /// Counters at the end of the last sample.
     sampled: ArrayCounters,
+    /// The same of the second series.
+    second_sampled: ArrayCounters,
 }
 
 /// The array, with what is derived from it at each sample.
@@ -54,6 +56,7 @@ impl<L: RunListener> ArraySampler<L> {
                 until: None,
             },
             sampled: ArrayCounters::default(),
+            second_sampled: ArrayCounters::default(),
         }
     }
 
@@ -90,6 +93,18 @@ impl SampledState {
         let from = self.from.as_ref().unwrap_or(&none);
         result.array = Some(self.array_details.between(from, until));
         self.watch.complete(result);
+    }
+
+    /// The sample with what the array has done since these counters, which become those of now.
+    fn with_array(&self, sample: &Sample, sampled: &mut ArrayCounters) -> Sample {
+        let now = self.counters();
+        let mut inside = self.array_details.between(sampled, &now);
+        self.watch.enter(&mut inside);
+        *sampled = now;
+        Sample {
+            array: Some(inside),
+            ..sample.clone()
+        }
     }
 
     fn counters(&self) -> ArrayCounters {
@@ -138,12 +153,7 @@ impl<L: RunListener> RunListener for ArraySampler<L> {
             self.listener.note(&text);
         }
         let state = &self.state;
-        let now = state.counters();
-        let mut sample = sample.clone();
-        let mut inside = state.array_details.between(&self.sampled, &now);
-        state.watch.enter(&mut inside);
-        sample.array = Some(inside);
-        self.sampled = now;
+        let sample = state.with_array(sample, &mut self.sampled);
         let work_out = || {
             let mut result = so_far.result();
             state.complete(&mut result);
@@ -151,6 +161,11 @@ impl<L: RunListener> RunListener for ArraySampler<L> {
         };
         let so_far = InterimResult::new(so_far.interval_s(), &work_out);
         self.listener.sample(&sample, figures, so_far);
+    }
+
+    fn second_sample(&mut self, sample: &Sample) {
+        let sample = self.state.with_array(sample, &mut self.second_sampled);
+        self.listener.second_sample(&sample);
     }
 
     fn note(&mut self, text: &str) {

@@ -125,7 +125,8 @@ pub fn open(
     output: &Output,
     started: Timestamp,
 ) -> Result<Option<RunDirectory>, Error> {
-    let directory = results::open(output, &plan.workload, started, &config(plan))?;
+    let run = Some(plan.profile.run());
+    let directory = results::open(output, &plan.workload, started, &config(plan), run)?;
     if let Some(directory) = &directory {
         write_array(directory, &plan.description)?;
     }

@@ -73,7 +73,7 @@ pub fn open(
         config.push_str(&format!("{key} = {literal}\n"));
     }
     let name = short_name(scenario.registry, &scenario.workload);
-    let directory = results::open(&scenario.output, &name, started, &config)?;
+    let directory = results::open(&scenario.output, &name, started, &config, None)?;
     if let Some(directory) = &directory {
         predict::write_array(directory, &plan.description)?;
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use measure::result::{RunResult, Verdict};
 use measure::run_directory::{
-    CONFIG_FILE, HISTOGRAMS_FILE, LOG_FILE, REPORT_FILE, RESULT_FILE, SAMPLES_FILE,
+    CONFIG_FILE, FIRST_SERIES, LOG_FILE, REPORT_FILE, RESULT_FILE, SECOND_SERIES,
 };
 use workload::progress::StopRequest;
 
@@ -26,11 +26,13 @@ use execution::events::{Event, Observer};
 use execution::recorder::Recorder;
 
 /// The files that a case leaves.
-const OWN_FILES: [&str; 8] = [
+const OWN_FILES: [&str; 10] = [
     RESULT_FILE,
     "result.json.tmp",
-    SAMPLES_FILE,
-    HISTOGRAMS_FILE,
+    FIRST_SERIES.samples,
+    FIRST_SERIES.histograms,
+    SECOND_SERIES.samples,
+    SECOND_SERIES.histograms,
     LOG_FILE,
     REPORT_FILE,
     CONFIG_FILE,

@@ -56,6 +56,8 @@ pub trait RunListener {
     /// A sample of any phase is complete: its counts, its figures in short, and the result of the
     /// run so far.
     fn sample(&mut self, _sample: &Sample, _figures: &LiveSample, _so_far: InterimResult<'_>) {}
+    /// A sample of the second series is complete, of any phase.
+    fn second_sample(&mut self, _sample: &Sample) {}
     /// Something worth a line of its own.
     fn note(&mut self, _text: &str) {}
 }

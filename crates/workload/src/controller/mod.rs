@@ -28,6 +28,7 @@ mod phase_notice;
 mod phase_spans;
 pub mod plan;
 pub mod run_controller;
+mod second_samples;
 mod sequence;
 mod service;
 pub mod shard;

@@ -328,6 +328,8 @@ impl Account {
     ) -> RunResult {
         let mut result = self.base.clone();
         result.complete = complete;
+        let second = plan.run.second_sample_interval;
+        result.samples.second_interval_s = second.map(config::TimeSpan::as_seconds);
         result.phases = self.spans.results(&self.base.started);
         let target_iops = load_control.rate_to_reach(plan);
         result.throughput.target_iops = target_iops;

@@ -20,6 +20,7 @@ use super::load_control::LoadControl;
 use super::outcome::Account;
 use super::phase_notice::PhaseNotice;
 use super::plan::RunPlan;
+use super::second_samples::SecondSamples;
 use super::sequence::{stages, stages_after_cut};
 use super::service::Service;
 use super::steady_load::SteadyLoad;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest tick: the live line changes once a second.
-const LONGEST_TICK_NS: u64 = 1_000_000_000;
+const LONGEST_TICK: TimeSpan = TimeSpan::seconds(1);
 
 /// How long it takes at most, as a rule, until a shard follows an order: its next poll, and some time to spare.
 const ORDER_TAKES_NS: u64 = 2 * POLL_NS;
@@ -52,6 +53,7 @@ pub struct RunController {
     inbox: Inbox,
     stop: StopRequest,
     collector: Collector,
+    second: SecondSamples,
     ticks: TickJoiner,
     load_control: LoadControl,
     account: Account,
@@ -104,6 +106,7 @@ impl RunController {
         let shards = plan.shards.len();
         assert_eq!(orders.len(), shards);
         let interval_s = plan.run.sample_interval().as_seconds();
+        let second = SecondSamples::new(&plan, monitor.as_ref());
         let collector = Collector::new(Arc::clone(&plan.layout), shards, interval_s, monitor);
         let mut account = Account::new(base, Arc::clone(&plan.layout));
         let collector = match &plan.interrupted {
@@ -115,6 +118,7 @@ impl RunController {
         };
         Self {
             collector,
+            second,
             ticks: TickJoiner::new(shards, Arc::clone(&plan.layout)),
             load_control: LoadControl::new(&plan),
             account,
@@ -150,7 +154,7 @@ impl RunController {
     /// The tick to begin with.
     #[must_use]
     pub fn tick_ns(plan: &RunPlan) -> u64 {
-        plan.run.sample_interval().as_ns().min(LONGEST_TICK_NS)
+        plan.run.tick(LONGEST_TICK).as_ns()
     }
 
     /// Begins the run with its first stage.
@@ -212,6 +216,8 @@ impl RunController {
                     self.measuring_late_ns = self.measuring_late_ns.max(late_ns);
                 }
                 let tick = self.ticks.accept(&counts);
+                // Before the first series, with which the result is written that says how far both reach.
+                self.second.accept(&counts, listener);
                 for sample in self.collector.accept(*counts) {
                     self.report_sample(&sample, listener);
                 }
@@ -257,6 +263,7 @@ impl RunController {
 
     fn end_shard(&mut self, shard: usize, listener: &mut dyn RunListener) {
         self.has_ended[shard] = true;
+        self.second.shard_ended(shard, listener);
         for sample in self.collector.shard_ended(shard) {
             self.report_sample(&sample, listener);
         }
@@ -463,6 +470,7 @@ impl RunController {
     #[must_use]
     pub fn finish(mut self, now_ns: u64, listener: &mut dyn RunListener) -> RunResult {
         self.account.end_span(now_ns);
+        self.second.finish(listener);
         for sample in self.collector.finish() {
             self.report_sample(&sample, listener);
         }

@@ -1,7 +1,8 @@
 //! Rules between settings that are each right by themselves.
 
+use super::run::COMMON_STEP;
 use super::{Levels, Run};
-use config::{ConfigError, Layers, Settings};
+use config::{ConfigError, Layers, Settings, TimeSpan};
 
 /// A rule that a profile breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,12 +96,29 @@ fn times(run: &Run, broken: &mut Vec<Rule>) {
             help: "make run.sample_interval shorter, or run longer with --duration".to_owned(),
         });
     }
+    if let Some(second) = run.second_sample_interval {
+        second_series(run, second, broken);
+    }
     if matches!((run.warm_up.minimum, run.warm_up.maximum), (Some(least), Some(most)) if least > most)
     {
         broken.push(Rule {
             paths: &["run.warm_up.minimum", "run.warm_up.maximum"],
             message: "the shortest warm-up is longer than the longest".to_owned(),
             help: "make run.warm_up.maximum at least as long as run.warm_up.minimum".to_owned(),
+        });
+    }
+}
+
+fn second_series(run: &Run, second: TimeSpan, broken: &mut Vec<Rule>) {
+    let first = run.sample_interval();
+    let is_multiple = |interval: TimeSpan| interval.as_ns().is_multiple_of(COMMON_STEP.as_ns());
+    if !is_multiple(first) || !is_multiple(second) {
+        broken.push(Rule {
+            paths: &["run.second_sample_interval", "run.sample_interval"],
+            message: format!(
+                "samples of {first} and of {second} are not both whole multiples of {COMMON_STEP}"
+            ),
+            help: format!("make both whole multiples of {COMMON_STEP}"),
         });
     }
 }

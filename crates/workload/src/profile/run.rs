@@ -36,6 +36,9 @@ const SAMPLE_INTERVALS: [TimeSpan; 7] = [
     TimeSpan::millis(200),
 ];
 
+/// Samples of two series are each a multiple of this long, so that a tick is never very short.
+pub(super) const COMMON_STEP: TimeSpan = TimeSpan::millis(50);
+
 /// The shortest length of a sample.
 const SHORTEST_SAMPLE: TimeSpan = TimeSpan::millis(100);
 
@@ -64,6 +67,11 @@ settings! {
         pub sample_interval: Option<TimeSpan> = None,
             as or_word("auto", within(TimeSpan::millis(100)..=TimeSpan::seconds(3600))),
             source "JetstressConfig.xml 2013, LogInterval 15000 ms.";
+        /// Length of the samples of a second series, with the same figures, in samples-2.csv and
+        /// histograms-2.hlog. Verdict, steady state and charts use the samples of run.sample_interval only.
+        pub second_sample_interval: Option<TimeSpan> = None,
+            as or_word("none", within(TimeSpan::millis(100)..=TimeSpan::seconds(3600))),
+            source "JetstressConfig.xml 2013, LogInterval2 5000 ms; none here unless it is set.";
         /// Database reads and writes per second to hold over all databases (--rate). Transactions
         /// then start by the clock, and latency counts from the intended start. "none" lets the
         /// sessions go as fast as the storage answers.
@@ -254,6 +262,27 @@ impl Run {
             .or_else(|| SAMPLE_INTERVALS.into_iter().find(fits))
             .unwrap_or(SHORTEST_SAMPLE)
     }
+
+    /// How often counts are taken: no less often than at the end of each sample and after `longest`. With
+    /// two series every sample takes a whole number of ticks.
+    #[must_use]
+    pub fn tick(&self, longest: TimeSpan) -> TimeSpan {
+        let first = self.sample_interval();
+        match self.second_sample_interval {
+            None => first.min(longest),
+            Some(second) => {
+                let common_ns = greatest_common_divisor(first.as_ns(), second.as_ns());
+                TimeSpan(common_ns / common_ns.div_ceil(longest.as_ns()))
+            }
+        }
+    }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    match b {
+        0 => a,
+        _ => greatest_common_divisor(b, a % b),
+    }
 }
 
 /// The times of a search before a certain run, which are shorter before a run that is shorter than they are.
@@ -325,6 +354,37 @@ impl SteadyState {
             slope_fraction: self.max_slope_percent / 100.0,
             required: self.required,
             ..SteadyRule::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_samples_of_two_series_take_whole_ticks_of_a_second_at_most() {
+        let tick_ms = |first_ms, second_ms: Option<u64>| {
+            let run = Run {
+                sample_interval: Some(TimeSpan::millis(first_ms)),
+                second_sample_interval: second_ms.map(TimeSpan::millis),
+                ..Run::default()
+            };
+            run.tick(TimeSpan::seconds(1)).as_ns() as f64 / 1e6
+        };
+        for (first_ms, second_ms, expected_ms) in [
+            (15_000, None, 1000.0),
+            (250, None, 250.0),
+            (15_000, Some(5_000), 1000.0),
+            (15_000, Some(15_000), 1000.0),
+            (2_000, Some(1_000), 1000.0),
+            (1_500, Some(4_500), 750.0),
+            (1_000, Some(700), 100.0),
+            (250, Some(100), 50.0),
+            (250, Some(500), 250.0),
+        ] {
+            let found_ms = tick_ms(first_ms, second_ms);
+            assert_eq!(found_ms, expected_ms, "{first_ms} {second_ms:?}");
         }
     }
 }
