@@ -24,6 +24,8 @@ fn an_imported_profile_is_shown_predicted_and_run() {
         .says("Jetstress 2013 (15.0.995.0, ESE 15.0.847.30)")
         .says("MailboxQuota 500: mail.mailbox_size = \"500MiB\"")
         .says("MaximumLatencyErrors 6: service_levels.allowed_maximum_violations = 0, as")
+        .says("LogInterval 15000: run.sample_interval = \"auto\"")
+        .says("LogInterval2 5000: run.second_sample_interval = \"5s\"")
         .says("BinaryPerfLog true: samples are written");
     assert_eq!(
         ended.stdout,

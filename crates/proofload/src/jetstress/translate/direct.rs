@@ -178,7 +178,7 @@ const DIRECT: [Direct; 28] = [
 /// effect. An element without such a value never has one.
 type WithoutSetting = (&'static str, Option<&'static str>, &'static str);
 
-const WITHOUT_SETTING: [WithoutSetting; 11] = [
+const WITHOUT_SETTING: [WithoutSetting; 10] = [
     (
         "TestDesignInfo/BinaryPerfLog",
         None,
@@ -188,12 +188,6 @@ const WITHOUT_SETTING: [WithoutSetting; 11] = [
         "TestDesignInfo/UseEseCounters",
         Some("true"),
         "latencies are always those that the engine measures; those of the devices are beside them",
-    ),
-    (
-        "TestDesignInfo/LogInterval2",
-        None,
-        "samples have one length, run.sample_interval; --events FILE has rate and latencies of every second \
-         besides",
     ),
     (
         "TestDesignInfo/OperationMix@LockOps",

@@ -50,7 +50,7 @@ pub(super) fn translate(translation: &mut Translation) -> Result<(), Error> {
             translation.set("run.duration", &quoted(&duration.to_string()), &element);
         }
     }
-    interval(translation)?;
+    intervals(translation)?;
     batches(translation)
 }
 
@@ -87,19 +87,32 @@ fn test_type(translation: &mut Translation) -> Result<(), Error> {
     Ok(())
 }
 
-fn interval(translation: &mut Translation) -> Result<(), Error> {
-    let Some((interval_ms, element)) = translation
-        .elements
-        .take_as::<u32>("TestDesignInfo/LogInterval")?
-    else {
+fn intervals(translation: &mut Translation) -> Result<(), Error> {
+    interval(translation, "LogInterval", "run.sample_interval", |ms| {
+        (ms == USUAL_INTERVAL_MS).then_some("auto")
+    })?;
+    let setting = "run.second_sample_interval";
+    interval(translation, "LogInterval2", setting, |ms| {
+        (ms == 0).then_some("none")
+    })
+}
+
+/// Length of the samples of a series; `word` is what the setting calls a certain length.
+fn interval(
+    translation: &mut Translation,
+    name: &str,
+    setting: &str,
+    word: impl Fn(u32) -> Option<&'static str>,
+) -> Result<(), Error> {
+    let path = format!("TestDesignInfo/{name}");
+    let Some((interval_ms, element)) = translation.elements.take_as::<u32>(&path)? else {
         return Ok(());
     };
-    let value = if interval_ms == USUAL_INTERVAL_MS {
-        "auto".to_owned()
-    } else {
-        TimeSpan::millis(u64::from(interval_ms)).to_string()
+    let value = match word(interval_ms) {
+        Some(word) => word.to_owned(),
+        None => TimeSpan::millis(u64::from(interval_ms)).to_string(),
     };
-    translation.set("run.sample_interval", &quoted(&value), &element);
+    translation.set(setting, &quoted(&value), &element);
     Ok(())
 }
 
