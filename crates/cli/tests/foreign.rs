@@ -296,6 +296,56 @@ fn pages_behind_the_end_of_a_file_count_as_not_read_back() {
 }
 
 #[test]
+fn a_database_file_with_files_of_others_is_refused_before_anything_is_written() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = brokerage("sqlite").replace("--duration 10m", "--duration 1s");
+    here.proofload(&line.replace("--keep", "--build-only"))
+        .exits(0);
+    fs::remove_dir_all(here.path("out")).unwrap();
+    let file = here.path("target/brokerage/proofload_brokerage.sqlite");
+    let built = fs::metadata(&file).unwrap().modified().unwrap();
+    let reuse = |name: &str, what: &str| {
+        here.proofload_within(60, &line.replace("--keep", "--reuse"))
+            .exits(3)
+            .says(&format!("{name} cannot be used"))
+            .says(what);
+        assert!(!here.path("out").exists(), "a refusal writes nothing");
+        assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), built);
+    };
+    let (path, contents) = precious(&here, 8192);
+    for end in ["-wal", "-journal", "-shm", "-lock"] {
+        let name = format!("proofload_brokerage.sqlite{end}");
+        let beside = file.with_file_name(&name);
+        let _ = fs::remove_file(&beside);
+        fs::hard_link(&path, &beside).unwrap();
+        reuse(&name, "it is a hard link to a file that has another name");
+        fs::remove_file(&beside).unwrap();
+        std::os::unix::fs::symlink(&path, &beside).unwrap();
+        reuse(&name, "it is a symbolic link");
+        fs::remove_file(&beside).unwrap();
+        pipe(&beside);
+        reuse(&name, "it is a pipe");
+        fs::remove_file(&beside).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), contents);
+    }
+    // The database itself, which somebody wants to keep as it is.
+    let name = "proofload_brokerage.sqlite";
+    let kept = here.path("kept.sqlite");
+    fs::hard_link(&file, &kept).unwrap();
+    reuse(name, "it is a hard link to a file that has another name");
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(&kept, &file).unwrap();
+    reuse(name, "it is a symbolic link");
+    fs::rename(&kept, &file).unwrap();
+    // A directory that a link leads to is no other than its own.
+    std::os::unix::fs::symlink(here.path("target"), here.path("link")).unwrap();
+    let line = line.replace("--on target", "--on link");
+    let ended = here.proofload(&line.replace("--keep", "--reuse"));
+    assert!(matches!(ended.status, Some(0 | 1 | 5)), "{}", ended.stderr);
+}
+
+#[test]
 fn what_others_put_into_the_directory_of_a_server_is_left() {
     if !has_postgresql() {
         test_support::skip("PostgreSQL is not installed");

@@ -13,7 +13,7 @@ use crate::executor::Handle;
 use crate::file::{Directory, IoError, IoFailure, IoOperation};
 use crate::thread::pause;
 use crate::wall_clock::{Descriptor, InFlight, Memory, Operation, Reactor};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -147,22 +147,11 @@ impl HostDirectory {
         Ok(file)
     }
 
-    /// Refuses what is no regular file, and for writing also a file with a second name: whoever has linked
-    /// it here may want to keep what is in it.
     fn require_own(&self, file: &OwnedFd) -> Result<(), IoFailure> {
-        let status = rustix::fs::fstat(file).map_err(failure_of)?;
-        let kind = FileType::from_raw_mode(status.st_mode);
-        if kind != FileType::RegularFile {
-            let what = name_of(kind);
-            let text = format!("it is {what}, not a regular file; remove it or name another");
-            return Err(IoFailure::NotOwn(text));
+        match self.is_read_only {
+            true => regular_file(file).map(|_| ()),
+            false => require_own(file),
         }
-        if status.st_nlink > 1 && !self.is_read_only {
-            let text = "it is a hard link to a file that has another name, too, so it is not written; \
-                        put a copy in its place, or remove it";
-            return Err(IoFailure::NotOwn(text.to_owned()));
-        }
-        Ok(())
     }
 
     /// Locks a file for this process, and waits until no requests of a killed one are under way; `None`
@@ -223,6 +212,32 @@ fn open_handle(path: &Path) -> Result<DirectoryHandle, OpenError> {
         Some(Errno::NOTDIR) => OpenError::NotADirectory(path.to_owned()),
         _ => OpenError::system(path, error),
     })
+}
+
+/// Refuses what is no regular file, and a file with a second name: whoever has linked it here may want to
+/// keep what is in it. To be asked before a file is written.
+///
+/// # Errors
+/// [`IoFailure::NotOwn`], or the file system does not answer.
+pub fn require_own(file: impl AsFd) -> Result<(), IoFailure> {
+    if regular_file(file)?.st_nlink > 1 {
+        let text = "it is a hard link to a file that has another name, too, so it is not written; \
+                    put a copy in its place, or remove it";
+        return Err(IoFailure::NotOwn(text.to_owned()));
+    }
+    Ok(())
+}
+
+/// The status of what must be a regular file.
+fn regular_file(file: impl AsFd) -> Result<Stat, IoFailure> {
+    let status = rustix::fs::fstat(file).map_err(failure_of)?;
+    match FileType::from_raw_mode(status.st_mode) {
+        FileType::RegularFile => Ok(status),
+        kind => Err(IoFailure::NotOwn(format!(
+            "it is {}, not a regular file; remove it or name another",
+            name_of(kind)
+        ))),
+    }
 }
 
 /// What a file of another kind is, in words.

@@ -22,7 +22,7 @@ mod request_file;
 mod request_lock;
 
 pub use any::{AnyDirectory, AnyFile};
-pub use directory::{HostDirectory, direct_unit_bytes};
+pub use directory::{HostDirectory, direct_unit_bytes, require_own};
 pub use error::OpenError;
 pub use file::HostFile;
 pub use handle::{DirectoryHandle, Entry, EntryKind};

@@ -3,6 +3,8 @@
 use rusqlite::ErrorCode;
 
 use crate::error::{DatabaseError, ROWS_OF_OTHERS};
+use runtime::file::IoFailure;
+use std::path::Path;
 
 /// An error returned while `what` was running.
 pub(super) fn failure(error: &rusqlite::Error, what: &str) -> DatabaseError {
@@ -31,4 +33,9 @@ pub(super) fn failure(error: &rusqlite::Error, what: &str) -> DatabaseError {
             message,
         },
     }
+}
+
+/// The error of a file in whose place is something of others.
+pub(super) fn not_own(path: &Path, why: &IoFailure) -> DatabaseError {
+    DatabaseError::Unusable(format!("{} cannot be used: {why}", path.display()))
 }

@@ -1,16 +1,15 @@
 //! An SQLite file as a [`Database`].
 
 use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use runtime::host::{DirectoryHandle, FileIdentity};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::failure::failure;
+use super::files::{APPLICATION, DatabaseFiles};
 use super::hash;
 use super::loader::SqliteLoader;
 use super::run_lock::SqliteLock;
@@ -29,20 +28,8 @@ use crate::schema::{TABLES, Table};
 use crate::session::Session;
 use crate::statement::Dialect;
 
-/// Name of the file in the given directory.
-const FILE: &str = "proofload_brokerage.sqlite";
 /// Findings of SQLite's check that are described, of each table.
 const MOST_FINDINGS: usize = 3;
-
-/// Behind that name: the file that a run locks.
-const LOCK: &str = "-lock";
-
-/// The application id by which a file is known as ours, even when it is damaged.
-const APPLICATION: u32 = 0x5052_464c;
-
-/// Offset of the application id, and the header of every SQLite file.
-const APPLICATION_AT: usize = 68;
-const WORDS: &[u8] = b"SQLite format 3\0";
 
 /// Same page size as PostgreSQL.
 const PAGE_BYTES: u64 = 8 * 1024;
@@ -60,7 +47,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A file in a directory, with all connections to it in this process.
 pub struct Sqlite {
-    path: PathBuf,
+    files: DatabaseFiles,
     memory_per_session_bytes: u64,
     queue: Arc<Queue>,
     loading: Mutex<Option<Arc<Mutex<Connection>>>>,
@@ -73,7 +60,7 @@ impl Sqlite {
     #[must_use]
     pub fn new(directory: &Path, memory_bytes: u64, sessions: u32) -> Self {
         Self {
-            path: directory.join(FILE),
+            files: DatabaseFiles::below(directory),
             memory_per_session_bytes: memory_bytes / u64::from(sessions.max(1)),
             queue: Arc::default(),
             loading: Mutex::new(None),
@@ -84,14 +71,18 @@ impl Sqlite {
     /// Path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.files.path()
     }
 
     fn open(&self, flags: OpenFlags) -> Result<Connection, DatabaseError> {
-        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        self.files.require_own()?;
+        let flags = flags
+            | OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let failed = |error: rusqlite::Error| failure(&error, "opening the file");
-        let connection =
-            Connection::open_with_flags_and_vfs(&self.path, flags, VFS).map_err(failed)?;
+        let path = self.files.resolved_path()?;
+        let connection = Connection::open_with_flags_and_vfs(path, flags, VFS).map_err(failed)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         Ok(connection)
     }
@@ -123,7 +114,8 @@ impl Sqlite {
 
     /// The journal mode and the number of `synchronous` that sessions have.
     fn durability(&self) -> Result<[String; 2], DatabaseError> {
-        if self.application()? != Some(APPLICATION) {
+        self.files.require_own()?;
+        if self.files.application()? != Some(APPLICATION) {
             return Ok(["wal".to_owned(), "2".to_owned()]);
         }
         let connection = self.for_transactions()?;
@@ -131,60 +123,6 @@ impl Sqlite {
             one(&connection, "PRAGMA journal_mode")?,
             one(&connection, "PRAGMA synchronous")?,
         ])
-    }
-
-    /// The application id of the file: `None` if there is no file, or an empty one.
-    fn application(&self) -> Result<Option<u32>, DatabaseError> {
-        let unreadable = |error: std::io::Error| {
-            DatabaseError::unavailable(format!("{} cannot be read: {error}", self.path.display()))
-        };
-        let file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(error)),
-        };
-        let mut head = Vec::new();
-        file.take(100).read_to_end(&mut head).map_err(unreadable)?;
-        if head.is_empty() {
-            return Ok(None);
-        }
-        let number = head.get(APPLICATION_AT..APPLICATION_AT + 4);
-        let number = number.filter(|_| head.starts_with(WORDS));
-        let number = number.and_then(|bytes| bytes.try_into().ok());
-        Ok(Some(number.map_or(0, u32::from_be_bytes)))
-    }
-
-    /// The file of the database with this behind its name.
-    fn beside(&self, end: &str) -> PathBuf {
-        let mut path = self.path.clone().into_os_string();
-        path.push(end);
-        PathBuf::from(path)
-    }
-
-    /// Removes the file and those beside it. A directory or file that is a symbolic link by now is
-    /// left, with what it leads to.
-    fn remove_files(&self) -> Result<(), (PathBuf, io::Error)> {
-        let failed = |error| (self.path.clone(), error);
-        let mut above = self.path.ancestors().skip(1);
-        let (Some(directory), Some(above)) = (above.next(), above.next()) else {
-            return Err(failed(io::ErrorKind::InvalidInput.into()));
-        };
-        let above = DirectoryHandle::open(above).map_err(failed)?;
-        let name = directory.file_name().unwrap_or_default();
-        let directory = above.open_directory_or_mount(name).map_err(failed)?;
-        for end in ["", "-wal", "-shm", "-journal", LOCK] {
-            let mut name = self.path.file_name().unwrap_or_default().to_owned();
-            name.push(end);
-            let removed = match directory.read_file(&name) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => Err(error),
-                Ok(file) => FileIdentity::of(&file)
-                    .map_err(io::Error::from)
-                    .and_then(|identity| directory.remove_file(&name, identity)),
-            };
-            removed.map_err(|error| (self.path.with_file_name(&name), error))?;
-        }
-        Ok(())
     }
 }
 
@@ -249,19 +187,20 @@ impl Database for Sqlite {
                 setting("page_size", PAGE_BYTES.to_string()),
                 setting("synchronous", synchronous.to_owned()),
             ],
-            data_directory: self.path.parent().map(Path::to_owned),
+            data_directory: self.path().parent().map(Path::to_owned),
             process: ServerProcess::Own,
         })
     }
 
     fn state(&self) -> Result<State, DatabaseError> {
-        match self.application()? {
+        self.files.require_own()?;
+        match self.files.application()? {
             None => return Ok(State::Absent),
             Some(APPLICATION) => {}
             Some(_) => {
                 return Err(DatabaseError::Refused(format!(
                     "{} exists and was not created by Proofload: move it away",
-                    self.path.display()
+                    self.path().display()
                 )));
             }
         }
@@ -283,7 +222,7 @@ impl Database for Sqlite {
 
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
         if self.state()? != State::Absent {
-            return Err(holds_data_set(&self.path.display().to_string()));
+            return Err(holds_data_set(&self.path().display().to_string()));
         }
         let connection = self.open(OpenFlags::SQLITE_OPEN_CREATE)?;
         batch(&connection, &format!("PRAGMA page_size = {PAGE_BYTES}"))?;
@@ -345,7 +284,7 @@ impl Database for Sqlite {
     fn mark_ready(&self) -> Result<(), DatabaseError> {
         *lock(&self.loading) = None;
         // Everything written without durability must be on the volume before the marker says so.
-        let file = File::open(&self.path).and_then(|file| file.sync_all());
+        let file = File::open(self.path()).and_then(|file| file.sync_all());
         file.map_err(|error| DatabaseError::Damaged(error.to_string()))?;
         let connection = self.open(OpenFlags::empty())?;
         one(&connection, "PRAGMA journal_mode = WAL")?;
@@ -364,14 +303,14 @@ impl Database for Sqlite {
     }
 
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
-        let about = fs::metadata(&self.path);
-        about.map(|about| about.len()).map_err(|error| {
-            DatabaseError::unavailable(format!("{} cannot be read: {error}", self.path.display()))
-        })
+        let about = fs::metadata(self.path());
+        let about = about.map_err(|error| self.files.unreadable(&error))?;
+        Ok(about.len())
     }
 
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {
-        Ok(Box::new(SqliteLock::take(&self.beside(LOCK))?))
+        self.files.require_own()?;
+        Ok(Box::new(SqliteLock::take(&self.files.lock_path())?))
     }
 
     fn digests(
@@ -450,12 +389,12 @@ impl Database for Sqlite {
 
     fn remove(&self) -> Result<(), DatabaseError> {
         *lock(&self.loading) = None;
-        match self.application()? {
+        match self.files.application()? {
             None | Some(APPLICATION) => {}
             // The error of `state` has the reason.
             Some(_) => return self.state().map(|_| ()),
         }
-        let removed = self.remove_files();
+        let removed = self.files.remove();
         removed.map_err(|(file, error)| {
             DatabaseError::Refused(format!("{} cannot be removed: {error}", file.display()))
         })?;

@@ -4,6 +4,7 @@
 //! what a storage system does for many writers.
 //!
 //! - [`mod@file`]: everything outside of transactions, as a [`Database`](super::Database).
+//! - `files`: the files of a database: their names, whose they are, and how they are removed.
 //! - [`session`]: a connection.
 //! - [`loader`]: bulk loading.
 //! - `turn`: the queue of writers.
@@ -12,6 +13,7 @@
 
 mod failure;
 pub mod file;
+mod files;
 mod hash;
 pub mod loader;
 mod run_lock;

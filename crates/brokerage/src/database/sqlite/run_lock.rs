@@ -1,11 +1,14 @@
 //! The lock of a run: a file beside the database, which is locked (`flock`) and says who did it.
 //! The file of the database itself cannot be used: closing it would release SQLite's own locks.
 
+use super::failure::not_own;
 use crate::database::run_lock::{LockError, RunLock, own_name};
 use crate::error::DatabaseError;
-use rustix::fs::{FlockOperation, flock};
+use runtime::host::require_own;
+use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 pub(super) struct SqliteLock {
@@ -20,7 +23,12 @@ impl SqliteLock {
         };
         let mut options = File::options();
         let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(path).map_err(failed)?;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mut file = options
+            .custom_flags(flags.bits().cast_signed())
+            .open(path)
+            .map_err(failed)?;
+        require_own(&file).map_err(|why| not_own(path, &why))?;
         if let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
             if error != rustix::io::Errno::WOULDBLOCK {
                 return Err(failed(error.into()).into());
