@@ -99,6 +99,16 @@ fn a_file_of_the_built_in_database_passes_and_leaves_nothing() {
     );
     let page = fs::read_to_string(here.path("out/report.html")).expect("a report");
     assert!(page.contains("Database server") && page.contains("trade-result"));
+    // Each commit writes to the log and syncs it.
+    let files = result["server"]["file_io"].as_array().expect("its files");
+    let log = files.iter().find(|io| io["name"] == "write-ahead log");
+    let log = log.expect("the log");
+    assert!(log["writes"].as_u64() > Some(0), "{log}");
+    assert!(log["syncs"].as_u64() > Some(0), "{log}");
+    for average in ["average_write_ms", "average_sync_ms"] {
+        assert!(log[average].as_f64() > Some(0.0), "{log}");
+    }
+    assert!(page.contains("by the server: write-ahead log"));
 }
 
 #[test]

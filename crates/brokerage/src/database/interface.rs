@@ -1,5 +1,6 @@
 //! The interface to a database outside of transactions: creating, loading, indexing, removal.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,6 +38,9 @@ pub struct Server {
     /// How its processes are known, if it runs on this machine.
     pub process: ServerProcess,
 }
+
+/// Counters of files by kind, as a server names it: reads, writes and perhaps syncs, each with microseconds.
+pub type FileCounters = BTreeMap<String, Vec<i64>>;
 
 /// One step after loading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,6 +171,12 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// The server is gone.
     fn size_bytes(&self) -> Result<u64, DatabaseError>;
+
+    /// I/O of the files of a database that this process itself reads and writes, since it began to use them;
+    /// empty for others. A server counts by itself, and is asked over a session.
+    fn file_counters(&self) -> FileCounters {
+        FileCounters::new()
+    }
 
     /// Locks the database for a run.
     ///

@@ -47,7 +47,7 @@ pub use arguments::without_password;
 pub use digest::{TableDigest, TableDigests, TablePart};
 pub use endpoint::Endpoint;
 pub use interface::Step;
-pub use interface::{Database, Loader, Server, missing_tables_and_indexes};
+pub use interface::{Database, FileCounters, Loader, Server, missing_tables_and_indexes};
 pub use marker::{Build, State};
 pub use post_load::{Finished, finish};
 pub use run_lock::{LockError, RunLock};

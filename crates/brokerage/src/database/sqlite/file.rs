@@ -14,10 +14,13 @@ use super::hash;
 use super::loader::SqliteLoader;
 use super::run_lock::SqliteLock;
 use super::session::SqliteSession;
+use super::timed_vfs::{TimedConnection, TimedVfs};
 use super::turn::Queue;
 use crate::database::ddl;
 use crate::database::digest::{self, TableDigests, TablePart};
-use crate::database::interface::{Database, FOREIGN_KEY, Loader, Server, Step, holds_data_set};
+use crate::database::interface::{
+    Database, FOREIGN_KEY, FileCounters, Loader, Server, Step, holds_data_set,
+};
 use crate::database::marker::{Build, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
@@ -37,11 +40,6 @@ const PAGE_BYTES: u64 = 8 * 1024;
 /// Page cache while loading and while checking all rows.
 const LOAD_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
 
-/// How SQLite accesses the file: the index of the write-ahead log is in this process's memory, not in
-/// a mapped file. Where the file system finds no room for a page of a mapped file, as btrfs does, the
-/// process gets SIGBUS.
-const VFS: &str = "unix-excl";
-
 /// How long a connection waits for a lock that another holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -49,8 +47,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Sqlite {
     files: DatabaseFiles,
     memory_per_session_bytes: u64,
+    /// Or why it could not be registered.
+    vfs: rusqlite::Result<Arc<TimedVfs>>,
     queue: Arc<Queue>,
-    loading: Mutex<Option<Arc<Mutex<Connection>>>>,
+    loading: Mutex<Option<Arc<Mutex<TimedConnection>>>>,
     /// Interrupts the step that is running.
     end_of_step: Mutex<Option<InterruptHandle>>,
 }
@@ -62,6 +62,7 @@ impl Sqlite {
         Self {
             files: DatabaseFiles::below(directory),
             memory_per_session_bytes: memory_bytes / u64::from(sessions.max(1)),
+            vfs: TimedVfs::register(),
             queue: Arc::default(),
             loading: Mutex::new(None),
             end_of_step: Mutex::new(None),
@@ -74,22 +75,26 @@ impl Sqlite {
         self.files.path()
     }
 
-    fn open(&self, flags: OpenFlags) -> Result<Connection, DatabaseError> {
+    fn open(&self, flags: OpenFlags) -> Result<TimedConnection, DatabaseError> {
         self.files.require_own()?;
         let flags = flags
             | OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let failed = |error: rusqlite::Error| failure(&error, "opening the file");
-        let path = self.files.resolved_path()?;
-        let connection = Connection::open_with_flags_and_vfs(path, flags, VFS).map_err(failed)?;
-        connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-        Ok(connection)
+        let failed = |error: &rusqlite::Error| failure(error, "opening the file");
+        let vfs = self.vfs.as_ref().map_err(failed)?;
+        let opened = vfs
+            .open(&self.files.resolved_path()?, flags)
+            .and_then(|connection| {
+                connection.busy_timeout(BUSY_TIMEOUT)?;
+                Ok(connection)
+            });
+        opened.map_err(|error| failed(&error))
     }
 
     /// A connection that loads rows or creates indexes, without durability: after a crash the build
     /// starts again.
-    fn worker(&self) -> Result<Connection, DatabaseError> {
+    fn worker(&self) -> Result<TimedConnection, DatabaseError> {
         let connection = self.open(OpenFlags::empty())?;
         let pages = LOAD_MEMORY_BYTES / PAGE_BYTES;
         let settings = format!(
@@ -101,7 +106,7 @@ impl Sqlite {
     }
 
     /// A connection for transactions, durable ones.
-    fn for_transactions(&self) -> Result<Connection, DatabaseError> {
+    fn for_transactions(&self) -> Result<TimedConnection, DatabaseError> {
         let connection = self.open(OpenFlags::empty())?;
         let kib = (self.memory_per_session_bytes / 1024).max(64);
         let settings = format!(
@@ -306,6 +311,13 @@ impl Database for Sqlite {
         let about = fs::metadata(self.path());
         let about = about.map_err(|error| self.files.unreadable(&error))?;
         Ok(about.len())
+    }
+
+    fn file_counters(&self) -> FileCounters {
+        self.vfs
+            .as_ref()
+            .map(|vfs| vfs.counters())
+            .unwrap_or_default()
     }
 
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {

@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use rusqlite::Connection;
-
 use super::failure::failure;
+use super::timed_vfs::TimedConnection;
 use crate::database::interface::Loader;
 use crate::error::DatabaseError;
 use crate::parallel::lock;
@@ -20,7 +19,7 @@ const TEXT_BYTES: usize = 1024 * 1024;
 
 /// Loads rows over the connection that all loaders of a file share.
 pub struct SqliteLoader {
-    shared: Arc<Mutex<Connection>>,
+    shared: Arc<Mutex<TimedConnection>>,
     table: Option<TableName>,
     /// Whole rows, then the columns of the current one.
     values: Vec<Value>,
@@ -29,7 +28,7 @@ pub struct SqliteLoader {
 }
 
 impl SqliteLoader {
-    pub(super) fn new(shared: Arc<Mutex<Connection>>) -> Self {
+    pub(super) fn new(shared: Arc<Mutex<TimedConnection>>) -> Self {
         Self {
             shared,
             table: None,

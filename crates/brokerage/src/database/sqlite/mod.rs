@@ -7,6 +7,7 @@
 //! - `files`: the files of a database: their names, whose they are, and how they are removed.
 //! - [`session`]: a connection.
 //! - [`loader`]: bulk loading.
+//! - `timed_vfs`: SQLite's file layer, with I/O counted and timed.
 //! - `turn`: the queue of writers.
 //! - `failure`: errors.
 //! - `hash`: a function for digests; `run_lock`: the lock of a run.
@@ -18,6 +19,7 @@ mod hash;
 pub mod loader;
 mod run_lock;
 pub mod session;
+mod timed_vfs;
 mod turn;
 
 pub use file::Sqlite;

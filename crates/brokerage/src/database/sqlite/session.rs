@@ -8,6 +8,7 @@ use rusqlite::{Connection, ToSql};
 use rustc_hash::FxHashMap;
 
 use super::failure::failure;
+use super::timed_vfs::TimedConnection;
 use super::turn::{Queue, Turn};
 use crate::database::call::{self, invalid_call};
 use crate::database::render::render;
@@ -26,7 +27,7 @@ const PREPARED: usize = 512;
 /// A connection. Read-committed transactions may write too, but only if nobody else has written
 /// since they began; all others wait for the write lock when they begin.
 pub struct SqliteSession {
-    connection: Connection,
+    connection: TimedConnection,
     queue: Arc<Queue>,
     turn: Option<Turn>,
     is_open: bool,
@@ -35,7 +36,7 @@ pub struct SqliteSession {
 }
 
 impl SqliteSession {
-    pub(super) fn new(connection: Connection, queue: Arc<Queue>) -> Self {
+    pub(super) fn new(connection: TimedConnection, queue: Arc<Queue>) -> Self {
         connection.set_prepared_statement_cache_capacity(PREPARED);
         Self {
             connection,

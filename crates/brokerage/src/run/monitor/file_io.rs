@@ -1,10 +1,10 @@
 //! I/O of a server's files, as the server itself counts and times it.
 
 use super::counters::{average_ms, difference};
+use crate::database::FileCounters;
 use crate::row::Rows;
 use crate::statement::Statement;
 use measure::result::ServerFileIo;
-use std::collections::BTreeMap;
 
 /// From version 16 on, by process and object. An extension of a file is a write.
 pub(super) static POSTGRESQL_FILES: Statement = Statement {
@@ -32,9 +32,6 @@ pub(super) static MARIADB_FILES: Statement = Statement {
           WHERE COUNT_READ + COUNT_WRITE > 0 ORDER BY 1",
     parameters: &[],
 };
-
-/// Counters by name: reads, writes and perhaps syncs, each with microseconds.
-pub(super) type FileCounters = BTreeMap<String, Vec<i64>>;
 
 /// The counters of an answer.
 pub(super) fn file_counters(rows: &Rows<'_>) -> FileCounters {

@@ -44,8 +44,9 @@ pub struct Samples {
     pub other_databases: Option<OtherDatabases>,
 }
 
-/// The counters when the measurement began.
-struct First {
+/// The counters at one time.
+#[derive(Default, Clone)]
+struct Reading {
     counters: Counters,
     databases: DatabaseWork,
 }
@@ -75,7 +76,7 @@ impl ServerSampler {
 
     /// Samples until the run ends.
     pub fn work(&self) {
-        let has_statistics = self.context.database.dialect() != Dialect::Sqlite;
+        let has_server = self.context.database.dialect() != Dialect::Sqlite;
         let mut session: Option<Box<dyn Session>> = None;
         let mut first = None;
         let mut unsupported = Unsupported::default();
@@ -92,7 +93,7 @@ impl ServerSampler {
                     lock(&self.samples).size_bytes = Some(size_bytes);
                 }
             }
-            if has_statistics {
+            if has_server {
                 // Without a server there is nothing to sample until it is back.
                 if self
                     .sample(&mut session, &mut first, &mut unsupported)
@@ -100,6 +101,12 @@ impl ServerSampler {
                 {
                     session = None;
                 }
+            } else if self.is_measuring.load(Ordering::Relaxed) {
+                let reading = Reading {
+                    counters: Counters::of_files(self.context.database.file_counters()),
+                    ..Reading::default()
+                };
+                self.count(&mut first, &reading);
             }
         }
         if let Ok(size_bytes) = self.context.database.size_bytes() {
@@ -110,7 +117,7 @@ impl ServerSampler {
     fn sample(
         &self,
         session: &mut Option<Box<dyn Session>>,
-        first: &mut Option<First>,
+        first: &mut Option<Reading>,
         unsupported: &mut Unsupported,
     ) -> Result<(), DatabaseError> {
         if session.is_none() {
@@ -139,14 +146,20 @@ impl ServerSampler {
                 statistics::read(session, unsupported)?
             }
         };
-        let started = first.get_or_insert_with(|| First {
-            counters: counters.clone(),
-            databases: databases.clone(),
-        });
-        let mut samples = lock(&self.samples);
-        samples.waits = waits;
-        samples.counted = statistics::between(&started.counters, &counters);
-        samples.other_databases = other_databases::between(&started.databases, &databases);
+        lock(&self.samples).waits = waits;
+        let reading = Reading {
+            counters,
+            databases,
+        };
+        self.count(first, &reading);
         Ok(())
+    }
+
+    /// Notes what was counted since the first reading of the measurement.
+    fn count(&self, first: &mut Option<Reading>, last: &Reading) {
+        let first = first.get_or_insert_with(|| last.clone());
+        let mut samples = lock(&self.samples);
+        samples.counted = statistics::between(&first.counters, &last.counters);
+        samples.other_databases = other_databases::between(&first.databases, &last.databases);
     }
 }

@@ -4,8 +4,9 @@
 //! again, and is missing from the result.
 
 use super::counters::{average_ms, difference};
-use super::file_io::{FileCounters, POSTGRESQL_FILES, file_counters, file_differences};
+use super::file_io::{POSTGRESQL_FILES, file_counters, file_differences};
 use super::waits::{Waits, class_of_postgresql};
+use crate::database::FileCounters;
 use crate::error::DatabaseError;
 use crate::row::Rows;
 use crate::session::{AfterBatch, Call, Isolation, Session};
@@ -79,6 +80,14 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Counters of files alone.
+    pub(super) fn of_files(files: FileCounters) -> Self {
+        Self {
+            files,
+            ..Self::default()
+        }
+    }
+
     /// Counters of a server that has only buffer reads and hits, and bytes and writes of its log.
     pub(super) fn of_buffers_and_log(pages: [i64; 2], log: [i64; 2], files: FileCounters) -> Self {
         Self {
