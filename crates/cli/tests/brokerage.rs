@@ -82,7 +82,18 @@ fn check(result: &Value) {
 fn a_file_of_the_built_in_database_passes_and_leaves_nothing() {
     let here = Scratch::new();
     let target = here.directory("target");
-    here.proofload(&format!("{SMALL} {WIDE} --database sqlite"))
+    let line = format!("{SMALL} {WIDE} --database sqlite");
+    let mut ended = here.proofload(&line);
+    for _ in 0..10 {
+        if ended.status != Some(5) {
+            break;
+        }
+        // No read reached the device: the page cache of the kernel had all that was asked for.
+        ended.prints("there was no such I/O");
+        fs::remove_dir_all(here.path("out")).expect("results to remove");
+        ended = here.proofload(&line);
+    }
+    ended
         .exits(0)
         .prints("PASS")
         .prints("Consistency checks: ")
