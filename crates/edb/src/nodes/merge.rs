@@ -40,11 +40,30 @@ pub(crate) fn tidy(step: &mut Step<'_>, root: u32, key: &[u8]) -> Result<(), Nee
     }
 }
 
+/// Whether a leaf that loses one of its nodes needs no looking after: other nodes are left, and they are
+/// not too few. The page without the node, which a step would have to make, is not needed for that.
+pub(crate) fn stays_filled(leaf: &Page, index: usize) -> bool {
+    let view = PageView::new(leaf);
+    let node = view.node(index);
+    // Stored with a shared prefix it takes less.
+    let most = node_bytes(node.key_len(), node.data.len());
+    let left = used_bytes(leaf).saturating_sub(most);
+    view.node_count() > 1 && left >= least_bytes(leaf)
+}
+
 fn is_sparse(page: &Page) -> bool {
+    used_bytes(page) < least_bytes(page)
+}
+
+/// Room that the nodes of a page take.
+fn used_bytes(page: &Page) -> usize {
     let view = PageView::new(page);
-    let room = page_capacity_bytes(page.len());
-    let used = room - view.free_bytes() - view.external_header().len();
-    used < room / SPARSE_PART
+    page_capacity_bytes(page.len()) - view.free_bytes() - view.external_header().len()
+}
+
+/// A page is sparse if its nodes take less.
+fn least_bytes(page: &Page) -> usize {
+    page_capacity_bytes(page.len()) / SPARSE_PART
 }
 
 /// Unlinks and frees an empty leaf.

@@ -89,6 +89,7 @@ pub(crate) fn remove_node(step: &mut Step<'_>, root: u32, key: &[u8]) -> Result<
         panic!("key {key:02x?} is not in the tree at page {root}");
     };
     let number = leaf.number;
+    let stays_filled = merge::stays_filled(&leaf.page, index);
     drop(leaf);
     step.change(
         number,
@@ -97,5 +98,8 @@ pub(crate) fn remove_node(step: &mut Step<'_>, root: u32, key: &[u8]) -> Result<
             count: 1,
         },
     )?;
-    merge::tidy(step, root, key)
+    match stays_filled {
+        true => Ok(()),
+        false => merge::tidy(step, root, key),
+    }
 }

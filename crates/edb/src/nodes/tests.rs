@@ -16,6 +16,8 @@ struct MemoryPages {
     cached: std::cell::RefCell<std::collections::BTreeSet<u32>>,
     dbtime: u64,
     owned_pages: u32,
+    /// The last operations carried out.
+    record: Vec<u8>,
 }
 
 impl Pages for MemoryPages {
@@ -44,6 +46,7 @@ impl MemoryPages {
             cached: std::cell::RefCell::default(),
             dbtime: 0,
             owned_pages: 64,
+            record: Vec::new(),
         };
         new.run(|step| {
             let extent = crate::space::Extent::from_first(1, 64);
@@ -106,6 +109,25 @@ impl MemoryPages {
         for page in touched {
             PageView::new(&self.pages[&page]).check_structure().unwrap();
         }
+        self.record = record;
+    }
+
+    /// The operations that remove a node and then look after its leaf, whatever is left on that.
+    fn removal_with_a_look(&self, root: u32, key: &[u8]) -> Vec<u8> {
+        let cached = self.cached.clone();
+        self.cached.borrow_mut().extend(self.pages.keys());
+        let mut step = Step::new(self);
+        let Found { leaf, index } = find(&step, root, key).unwrap().unwrap();
+        let removal = PageOperation::Remove {
+            first: index,
+            count: 1,
+        };
+        step.change(leaf.number, &removal).unwrap();
+        merge::tidy(&mut step, root, key).unwrap();
+        self.cached.swap(&cached);
+        let mut record = Vec::new();
+        step.finish().encode(&mut record);
+        record
     }
 
     /// Walks a tree; returns its nodes and the pages it uses, space trees included.
@@ -193,6 +215,12 @@ impl MemoryPages {
     }
 }
 
+fn remove(pages: &mut MemoryPages, root: u32, key: &[u8]) {
+    let expected = pages.removal_with_a_look(root, key);
+    pages.run(|step| remove_node(step, root, key));
+    assert_eq!(pages.record, expected, "removal of {key:02x?}");
+}
+
 fn random_key(random: &mut Xoshiro256PlusPlus, style: u32, count: u64) -> Vec<u8> {
     match style {
         0 => count.to_be_bytes().to_vec(),
@@ -231,7 +259,7 @@ fn model(seed: u64, page_bytes: usize, style: u32, steps: u32) {
             }
             map.insert(key, data);
         } else if let Some(key) = nth_key(&map, &mut random) {
-            pages.run(|step| remove_node(step, root, &key));
+            remove(&mut pages, root, &key);
             map.remove(&key);
         }
         if random.random_range(0..50) == 0 {
@@ -249,7 +277,7 @@ fn model(seed: u64, page_bytes: usize, style: u32, steps: u32) {
         }
     }
     while let Some(key) = nth_key(&map, &mut random) {
-        pages.run(|step| remove_node(step, root, &key));
+        remove(&mut pages, root, &key);
         map.remove(&key);
     }
     let (_, used) = pages.walk(root);
