@@ -11,20 +11,26 @@ impl<D: Directory> LogFiles<D> {
     pub(super) fn prepare_next(self: &Rc<Self>, place: FilePlace) {
         *self.next.borrow_mut() = Next::Underway;
         let files = Rc::clone(self);
+        self.core.begin_task();
         drop(self.core.handle.spawn(async move {
-            let next = match files.make_next(place).await {
-                Ok(Some(next)) => Next::Ready(next),
-                Ok(None) => return, // The log is over: nobody will ask.
-                Err(LogError::Io(error)) if error.failure == IoFailure::OutOfSpace => {
-                    let refusal = LogError::OutOfSpace(error);
-                    files.core.refuse(refusal.clone());
-                    Next::Failed(refusal)
-                }
-                Err(error) => Next::Failed(error),
-            };
-            *files.next.borrow_mut() = next;
-            files.next_changed.notify_all();
+            files.prepare(place).await;
+            files.core.end_task();
         }));
+    }
+
+    async fn prepare(&self, place: FilePlace) {
+        let next = match self.make_next(place).await {
+            Ok(Some(next)) => Next::Ready(next),
+            Ok(None) => return, // The log is over: nobody will ask.
+            Err(LogError::Io(error)) if error.failure == IoFailure::OutOfSpace => {
+                let refusal = LogError::OutOfSpace(error);
+                self.core.refuse(refusal.clone());
+                Next::Failed(refusal)
+            }
+            Err(error) => Next::Failed(error),
+        };
+        *self.next.borrow_mut() = next;
+        self.next_changed.notify_all();
     }
 
     /// The next file, whose preparation waits no longer. If there is no space for it, a reserve file.

@@ -12,17 +12,16 @@ impl<D: Directory> LogFiles<D> {
     /// Starts the readers. The first file they read is that of `generation`, once it is full.
     pub(super) fn start_replication(self: &Rc<Self>, generation: u32) {
         let readers = self.core.settings.engine.log_replication_readers as usize;
-        self.core.readers.set(readers);
         for _ in 0..readers {
             let reader = self.core.add_reader(generation);
             let files = Rc::clone(self);
+            self.core.begin_task();
             drop(self.core.handle.spawn(async move {
                 // The observer of the requests has seen what failed. The log itself goes on, and
                 // waits for this reader no more.
                 let _notification = files.replicate(reader).await;
                 files.core.has_read(reader, u32::MAX);
-                files.core.readers.set(files.core.readers.get() - 1);
-                files.core.advanced.notify_all();
+                files.core.end_task();
             }));
         }
     }

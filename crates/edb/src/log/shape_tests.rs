@@ -249,6 +249,37 @@ fn a_reader_that_fails_holds_up_nobody() {
 }
 
 #[test]
+fn a_log_that_is_closed_removes_nothing_any_more() {
+    let mut engine = tiny();
+    engine.engine.checkpoint_depth = ByteSize::kib(64);
+    with_bench(&engine, u64::MAX, |bench| async move {
+        let log = bench.create().await.expect("created");
+        while log.generation() < 30 {
+            let span = log.append(&[7; 3000]);
+            log.make_durable(span.end).await.expect("durable");
+        }
+        // The next file begins, and the task that prepares the one after it removes many.
+        log.release_before(log.generation());
+        let begun = log.generation();
+        while log.generation() == begun {
+            let span = log.append(&[7; 3000]);
+            log.make_durable(span.end).await.expect("durable");
+        }
+        log.close().await.expect("closed");
+        let oldest = log.oldest_full();
+        let files = bench.directory.list().await.expect("listed");
+        bench.handle.sleep_ns(1000 * MILLISECOND_NS).await;
+        assert_eq!(bench.directory.list().await.expect("listed"), files);
+        assert_eq!(log.oldest_full(), oldest);
+        assert!(
+            log.statistics().files_removed > 10,
+            "{:?}",
+            log.statistics()
+        );
+    });
+}
+
+#[test]
 fn files_released_together_wait_to_be_used_again() {
     let mut engine = tiny();
     engine.engine.checkpoint_depth = ByteSize::kib(4 * 64);

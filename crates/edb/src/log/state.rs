@@ -98,8 +98,9 @@ pub struct LogCore {
     /// The generation that each reader of full files reads next; the greatest one for those that have
     /// ended.
     pub(super) replicated: RefCell<Vec<u32>>,
-    /// Readers that have not ended and for which a log that is closed waits.
-    pub(super) readers: Cell<usize>,
+    /// Tasks that have not ended and for which a log that is closed waits: readers of full files, and the
+    /// one that prepares the next file and removes old ones meanwhile.
+    tasks: Cell<usize>,
     rollover: RefCell<Option<Rc<dyn LogRollover>>>,
     /// Generations of full files that are still there.
     pub(super) full: RefCell<BTreeSet<u32>>,
@@ -157,7 +158,7 @@ impl LogCore {
             advanced: Notify::default(),
             rolled: Notify::default(),
             replicated: RefCell::default(),
-            readers: Cell::new(0),
+            tasks: Cell::new(0),
             rollover: RefCell::new(None),
             full: RefCell::default(),
             findings: RefCell::default(),
@@ -393,7 +394,7 @@ impl LogCore {
         self.state.borrow_mut().closing = true;
         self.writer.raise();
         let outcome = self.make_durable(end).await;
-        while !self.is_over() || self.readers.get() > 0 {
+        while !self.is_over() || self.tasks.get() > 0 {
             self.advanced.notified().await;
         }
         outcome
@@ -424,6 +425,17 @@ impl LogCore {
     #[must_use]
     pub fn generation(&self) -> u32 {
         self.generation.get()
+    }
+
+    /// A task has begun for which a log that is closed waits.
+    pub(super) fn begin_task(&self) {
+        self.tasks.set(self.tasks.get() + 1);
+    }
+
+    /// Such a task has ended.
+    pub(super) fn end_task(&self) {
+        self.tasks.set(self.tasks.get() - 1);
+        self.advanced.notify_all();
     }
 
     pub(super) fn set_generation(&self, generation: u32) {
