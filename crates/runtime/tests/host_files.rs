@@ -8,13 +8,14 @@ use common::{in_directory, on_real_storage, runtimes};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;
-use runtime::host::OpenError;
+use runtime::host::{CreatedFiles, DirectoryHandle, OpenError};
 use runtime::{
     Buffer, BufferArena, Directory, File, Handle, HostDirectory, HostFile, IoError, IoFailure,
     IoOperation, Persistence, Runtime,
 };
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
@@ -323,5 +324,30 @@ fn what_is_no_file_with_one_name_is_not_opened_for_writing() {
         }
         std::fs::remove_file(path.join("second")).unwrap();
         assert!(directory.open("file").await.is_ok());
+    });
+}
+
+#[test]
+fn a_file_that_is_gone_was_not_made_here_any_more() {
+    on_real_storage(|handle, directory| async move {
+        let path = std::path::PathBuf::from(directory.describe());
+        let created = Arc::new(CreatedFiles::default());
+        let same = DirectoryHandle::open(&path).unwrap();
+        let made = HostDirectory::at(&handle, same, Arc::clone(&created)).unwrap();
+        let names = DirectoryHandle::open(&path).unwrap();
+        let identity = |name: &str| names.identity_of(name).unwrap();
+        for name in ["one", "two", "three"] {
+            drop(made.create(name).await.unwrap());
+        }
+        let [one, two, three] = ["one", "two", "three"].map(|name| identity(name).unwrap());
+        made.remove("one").await.unwrap();
+        made.rename("two", "three").await.unwrap();
+        assert_eq!(identity("three"), Some(two));
+        // A file of somebody else may get the numbers of those that are gone.
+        let is_known = [one, two, three].map(|file| created.contains(file));
+        assert_eq!(is_known, [false, true, false]);
+        // What was not done leaves it as it is.
+        assert!(made.rename("nothing", "three").await.is_err());
+        assert!(created.contains(two));
     });
 }

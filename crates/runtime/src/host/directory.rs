@@ -126,6 +126,19 @@ impl HostDirectory {
         self.host_file(name, file, lock)
     }
 
+    /// Forgets the file of this name, which is about to go, so that a file of somebody else which gets its
+    /// number is not taken for it. To be called before it goes: a file of ours may get the number at once.
+    fn forget(&self, name: &str) -> Option<FileIdentity> {
+        let identity = self.handle.identity_of(name).ok().flatten()?;
+        self.created.forget(identity).then_some(identity)
+    }
+
+    fn remember_unless(&self, is_gone: bool, file: Option<FileIdentity>) {
+        if let Some(identity) = file.filter(|_| !is_gone) {
+            self.created.add(identity);
+        }
+    }
+
     fn open_descriptor(&self, name: &str, flags: OFlags) -> Result<OwnedFd, IoFailure> {
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
         let opened = rustix::fs::openat(self.descriptor.fd(), name, flags, mode);
@@ -334,13 +347,19 @@ impl Directory for HostDirectory {
     async fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
         let error = |failure| self.error(IoOperation::Rename, from, failure);
         let names = Memory::Names(c_name(from).map_err(error)?, c_name(to).map_err(error)?);
-        self.request(Operation::Rename, names).await.map_err(error)
+        let replaced = self.forget(to);
+        let renamed = self.request(Operation::Rename, names).await;
+        self.remember_unless(renamed.is_ok(), replaced);
+        renamed.map_err(error)
     }
 
     async fn remove(&self, name: &str) -> Result<(), IoError> {
         let error = |failure| self.error(IoOperation::Remove, name, failure);
         let names = Memory::Names(c_name(name).map_err(error)?, CString::default());
-        self.request(Operation::Remove, names).await.map_err(error)
+        let gone = self.forget(name);
+        let removed = self.request(Operation::Remove, names).await;
+        self.remember_unless(removed.is_ok(), gone);
+        removed.map_err(error)
     }
 
     async fn list(&self) -> Result<Vec<String>, IoError> {

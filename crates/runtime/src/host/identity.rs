@@ -43,6 +43,12 @@ impl CreatedFiles {
         files.insert(file);
     }
 
+    /// A file goes, and the next one that is made may get its number. Returns whether it was known.
+    pub(super) fn forget(&self, file: FileIdentity) -> bool {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.remove(&file)
+    }
+
     /// Whether the file was made by this process.
     #[must_use]
     pub fn contains(&self, file: FileIdentity) -> bool {
