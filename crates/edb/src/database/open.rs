@@ -348,7 +348,7 @@ impl<D: Directory> Parts<'_, D> {
                 self.log_directory.describe()
             ))),
             (Some(_), _) => Err(refuse(format!(
-                "the log in {} belongs to another database; remove it or name the right directory",
+                "the log in {} belongs to another database; name the directory of this database's log",
                 self.log_directory.describe()
             ))),
         }
