@@ -292,16 +292,20 @@ fn a_database_cut_short_at_rest_is_found() {
     let here = Scratch::new();
     here.directory("target");
     assert_eq!(run(&here, &line("1s", "--build-only")).0, Some(0));
-    let file = fs::File::options().write(true).open(here.path(DATABASE));
-    let file = file.expect("a database");
-    let bytes = file.metadata().expect("its size").len();
-    file.set_len(bytes - PAGE_BYTES / 2).expect("cut short");
-    let (status, result) = run(&here, &line("1s", "--reuse"));
-    let found = (status, classes(&result));
-    assert_eq!(found, (Some(4), vec!["cut-short".to_owned()]));
-    // It was reported, and the file is as long as it was.
-    let (_, result) = run(&here, &line("1s", "--reuse"));
-    assert!(classes(&result).is_empty(), "{result}");
+    for lost_bytes in [PAGE_BYTES / 2, 1, 2 * PAGE_BYTES + 513] {
+        let file = fs::File::options().write(true).open(here.path(DATABASE));
+        let file = file.expect("a database");
+        let bytes = file.metadata().expect("its size").len();
+        file.set_len(bytes - lost_bytes).expect("cut short");
+        drop(file);
+        let (status, result) = run(&here, &line("1s", "--reuse"));
+        let found = (status, classes(&result));
+        let expected = (Some(4), vec!["cut-short".to_owned()]);
+        assert_eq!(found, expected, "{lost_bytes} bytes");
+        // It was reported, and the file is as long as it was.
+        let (_, result) = run(&here, &line("1s", "--reuse"));
+        assert!(classes(&result).is_empty(), "{result}");
+    }
 }
 
 /// Header and checkpoint of the database below `target`.

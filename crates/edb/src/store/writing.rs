@@ -34,7 +34,12 @@ impl<F: File> FileStore<F> {
         let end = PageNumber(pages)
             .after(1)
             .offset_bytes(self.page_size_bytes);
-        let mut offset = self.file.size_bytes().await?;
+        let size_bytes = self.file.size_bytes().await?;
+        let mut offset = size_bytes.next_multiple_of(self.page_size_bytes as u64);
+        if offset != size_bytes && size_bytes < end {
+            // The storage has lost a part of a page, or something was added. The page's checksum says so.
+            self.file.set_size_bytes(offset).await?;
+        }
         let first = (offset / self.page_size_bytes as u64)
             .saturating_sub(1)
             .max(1) as u32;
