@@ -80,6 +80,9 @@ fn kept_databases_with_files_of_others_are_refused_before_anything_is_written() 
     assert_eq!(fs::read(&path).unwrap(), contents);
     pipe(&checkpoint);
     reuse("it is a device, a pipe or a socket");
+    fs::create_dir(&checkpoint).unwrap();
+    reuse("it is a directory");
+    fs::remove_dir(&checkpoint).unwrap();
     // Without it the database, which was closed properly, is opened as ever.
     here.proofload(&line(2, "--reuse")).exits(0);
 }

@@ -308,14 +308,14 @@ fn taken_meanwhile(target: &crate::Target, handle: &DirectoryHandle) -> Refusal 
     )
 }
 
-/// What an entry is that has the name of a file of ours; `None` if it may be that file. Directories are those
-/// of a server.
+/// What an entry is that has the name of a file of ours; `None` if it may be that file.
 fn what_else(entry: &Entry) -> Option<&'static str> {
     match entry.kind {
         EntryKind::File if entry.names > 1 => {
             Some("it is a hard link to a file that has another name, too")
         }
-        EntryKind::File | EntryKind::Directory => None,
+        EntryKind::File => None,
+        EntryKind::Directory => Some("it is a directory"),
         EntryKind::Link => Some("it is a symbolic link, which is not followed"),
         EntryKind::Other => Some("it is a device, a pipe or a socket"),
     }

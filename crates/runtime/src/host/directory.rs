@@ -144,6 +144,9 @@ impl HostDirectory {
         let opened = rustix::fs::openat(self.descriptor.fd(), name, flags, mode);
         opened.map_err(|errno| match errno {
             Errno::INVAL => IoFailure::NoDirectIo,
+            Errno::ISDIR => IoFailure::NotOwn(
+                "it is a directory; move it away and put the file in its place".to_owned(),
+            ),
             Errno::LOOP => IoFailure::NotOwn(
                 "it is a symbolic link, which is not followed; put the file itself in its place"
                     .to_owned(),
