@@ -8,6 +8,7 @@
 //!   instant leaves a set of files that can be read.
 //! - `replication` reads every full file again, as the shipping of logs to copies does; `shipping` hands
 //!   them to a copy that is there.
+//! - `background` counts tasks and readers for which the log waits.
 //! - `activate` makes what was shipped all of the log of a copy whose database is gone.
 //! - `read_back` verifies full files while the log is in use, `verify` all of them afterwards.
 //! - `left` says which files a closed database has left, and which of them are gone.
@@ -19,6 +20,7 @@
 //! opened again goes on in a new file.
 
 mod activate;
+mod background;
 mod buffer;
 mod chain;
 mod error;

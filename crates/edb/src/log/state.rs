@@ -100,7 +100,7 @@ pub struct LogCore {
     pub(super) replicated: RefCell<Vec<u32>>,
     /// Tasks that have not ended and for which a log that is closed waits: readers of full files, and the
     /// one that prepares the next file and removes old ones meanwhile.
-    tasks: Cell<usize>,
+    pub(super) tasks: Cell<usize>,
     rollover: RefCell<Option<Rc<dyn LogRollover>>>,
     /// Generations of full files that are still there.
     pub(super) full: RefCell<BTreeSet<u32>>,
@@ -427,41 +427,9 @@ impl LogCore {
         self.generation.get()
     }
 
-    /// A task has begun for which a log that is closed waits.
-    pub(super) fn begin_task(&self) {
-        self.tasks.set(self.tasks.get() + 1);
-    }
-
-    /// Such a task has ended.
-    pub(super) fn end_task(&self) {
-        self.tasks.set(self.tasks.get() - 1);
-        self.advanced.notify_all();
-    }
-
     pub(super) fn set_generation(&self, generation: u32) {
         self.generation.set(generation);
         self.rolled.notify_all();
-    }
-
-    /// A further reader of full files, which begins with that of `generation`. No file that it has not read
-    /// is used again.
-    pub(super) fn add_reader(&self, generation: u32) -> usize {
-        let mut readers = self.replicated.borrow_mut();
-        readers.push(generation);
-        readers.len() - 1
-    }
-
-    /// A reader has read the files before `generation`.
-    pub(super) fn has_read(&self, reader: usize, generation: u32) {
-        self.replicated.borrow_mut()[reader] = generation;
-    }
-
-    /// Files before this generation may be removed or used again: the checkpoint has passed them,
-    /// and every reader, too.
-    pub(super) fn removable_before(&self) -> u32 {
-        let released = self.released.get();
-        let read = self.replicated.borrow().iter().copied().min();
-        read.map_or(released, |read| released.min(read))
     }
 
     /// Notes what is wrong in a file that was read back.
