@@ -90,8 +90,8 @@ pub fn base(
     result.workload.settings = profile.settings();
     let places = layout.databases.iter();
     result.databases = places.map(|place| database_entry(profile, place)).collect();
-    result.target.databases = targets(layout, |place| place.data_target);
-    result.target.logs = targets(layout, |place| place.log_target);
+    result.target.databases = data_targets(layout);
+    result.target.logs = log_targets(layout);
     let paths: Vec<&Path> = layout
         .targets
         .iter()
@@ -201,6 +201,16 @@ fn database_entry(profile: &dyn Profile, place: &DatabasePlace) -> DatabaseResul
         log_path: place.log.path().display().to_string(),
         ..DatabaseResult::default()
     }
+}
+
+/// The targets that hold databases, each once, in the order given.
+pub(super) fn data_targets(layout: &Layout) -> Vec<TargetPath> {
+    targets(layout, |place| place.data_target)
+}
+
+/// The targets that hold logs, each once, in the order given.
+pub(super) fn log_targets(layout: &Layout) -> Vec<TargetPath> {
+    targets(layout, |place| place.log_target)
 }
 
 /// The targets that `site_of` names, each once, in the order given.

@@ -11,6 +11,7 @@
 pub mod base;
 mod device_watch;
 mod places;
+mod same_storage;
 pub mod schedule;
 mod target_run;
 mod witnessed;

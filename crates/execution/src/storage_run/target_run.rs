@@ -12,6 +12,7 @@ use workload::controller::RunListener;
 use workload::progress::StopRequest;
 
 use super::places::io_driver;
+use super::same_storage::refuse_other_storage;
 use super::{DeviceWatch, Places, RunRequest, Witnessed, base, warn_of_left_files};
 use crate::conclude;
 use crate::error::Error;
@@ -106,6 +107,9 @@ impl TargetRun {
             &mut |text| options.notify(text),
         )?;
         base::refuse_on_target(&request.output, &layout)?;
+        if let Some(run) = &options.resume {
+            refuse_other_storage(&run.result, &layout)?;
+        }
         let mut layouts = vec![layout.clone()];
         let mut survey = |paths: &[PathBuf], option| {
             if paths.is_empty() {
