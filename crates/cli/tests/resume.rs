@@ -180,7 +180,82 @@ fn samples_that_a_power_cut_has_taken_are_measured_again() {
         kept_s < before_s - 0.2 && kept_s > before_s - 1.1,
         "{kept_s} of {before_s}"
     );
+    let lost_s = result["interruptions"][0]["lost_s"]
+        .as_f64()
+        .expect("a length");
+    assert!((kept_s + lost_s - before_s).abs() < 0.01, "{lost_s}");
+    let headline = result["headline"].as_str().expect("an answer");
+    assert!(headline.contains("samples of"), "{headline}");
     here.proofload("verify out").exits(0);
+}
+
+/// What is left in the directory is all that a continuation knows of what was measured.
+#[test]
+fn figures_that_do_not_follow_from_each_other_are_refused() {
+    let here = killed();
+    let refused = |file: &str, text: &str, other: &str, what: &str| {
+        assert_ne!(text, other, "{what}");
+        let path = here.path("out").join(file);
+        fs::write(&path, other).expect("another file");
+        here.proofload("run --resume out")
+            .exits(2)
+            .says("were changed, or are damaged")
+            .says(what);
+        fs::write(&path, text).expect("the file");
+    };
+    // A latency that lies among those of its histogram, and is not their average.
+    let rows = fs::read_to_string(here.path("out/samples.csv")).expect("samples");
+    let names: Vec<&str> = rows.lines().next().expect("names").split(',').collect();
+    for name in ["database_write_average_ms", "database_write_max_ms"] {
+        let column = names.iter().position(|one| *one == name).expect("a column");
+        let changed = |row: &str| {
+            let mut fields: Vec<String> = row.split(',').map(str::to_owned).collect();
+            let value: Result<f64, _> = fields[column].parse();
+            if let Ok(value) = value
+                && row.contains(",measured,")
+            {
+                fields[column] = format!("{:.6}", value * 0.98);
+            }
+            fields.join(",")
+        };
+        let other: Vec<String> = rows.lines().map(changed).collect();
+        refused("samples.csv", &rows, &(other.join("\n") + "\n"), name);
+    }
+    // A figure that is not that of the samples.
+    let text = fs::read_to_string(here.path("out/result.json")).expect("a result");
+    let result: Value = serde_json::from_str(&text).expect("a document");
+    let achieved = &result["throughput"]["achieved_iops"];
+    let other = text.replace(
+        &format!("\"achieved_iops\": {achieved}"),
+        "\"achieved_iops\": 7.5",
+    );
+    refused("result.json", &text, &other, "throughput.achieved_iops");
+    here.proofload("run --resume out").exits(0);
+    here.proofload("verify out").exits(0);
+}
+
+/// A verdict over two storages would be about neither.
+#[test]
+fn a_run_does_not_go_on_on_other_storage() {
+    let here = killed();
+    let document = here.path("out/result.json");
+    let text = fs::read_to_string(&document).expect("a result");
+    let result: Value = serde_json::from_str(&text).expect("a document");
+    let file_system = &result["target"]["logs"][0]["file_system"];
+    let other = text.replace(
+        &format!("\"file_system\": {file_system}"),
+        "\"file_system\": \"befs\"",
+    );
+    assert_ne!(other, text);
+    fs::write(&document, &other).expect("a result of elsewhere");
+    for dry in ["", " --dry-run"] {
+        here.proofload(&format!("run --resume out{dry}"))
+            .exits(2)
+            .says("The run was begun on")
+            .says("these are not the same");
+    }
+    fs::write(&document, &text).expect("its result");
+    here.proofload("run --resume out").exits(0);
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub fn resume(run: &InterruptedRun, base: &RunResult) -> Result<RunDirectory, Er
     let directory = RunDirectory::resume(&run.directory, run.whole, second);
     let directory = directory.map_err(unwritable)?;
     // That it goes on is written before its databases are opened, which note how often it did.
-    let mut unfinished = run.result.clone();
+    let mut unfinished = run.recomputed.clone();
     unfinished.interruptions.clone_from(&base.interruptions);
     if run.result.complete {
         unfinished.files.clear();

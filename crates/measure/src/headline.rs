@@ -189,6 +189,13 @@ pub fn notes(result: &RunResult) -> Vec<String> {
         1 => notes.push("interrupted once and resumed".to_owned()),
         times => notes.push(format!("interrupted {times} times and resumed")),
     }
+    let lost_s: f64 = result.interruptions.iter().map(|one| one.lost_s).sum();
+    if lost_s > 0.0 {
+        notes.push(format!(
+            "samples of {} lost",
+            duration((lost_s * 10.0).ceil() / 10.0)
+        ));
+    }
     let is_judged = result.kind == RunKind::Run && result.has_measured_phase();
     // The orders that begin and end a phase take some milliseconds.
     if is_judged && result.duration_s.round() < SIGN_OFF_S {

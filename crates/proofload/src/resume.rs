@@ -12,6 +12,7 @@ use workload::Profile;
 
 use crate::registry::Registry;
 use crate::scenario::Scenario;
+use crate::verify::terms;
 
 /// The scenario and the options with which the run in `directory` goes on in that directory, on the databases
 /// that it has left. `options` say where these are if not where the run had them, where the copies of a backup
@@ -24,7 +25,8 @@ pub fn resumed(
     registry: &'static Registry,
     options: RunOptions,
 ) -> Result<(Scenario, RunOptions), Error> {
-    let run = InterruptedRun::load(directory).map_err(|error| refusal(&error))?;
+    let run = InterruptedRun::load(directory, &|result, config| terms(result, config, registry));
+    let run = run.map_err(|error| refusal(&error))?;
     let backup_to = &run.result.target.backup_to;
     if !backup_to.is_empty() && options.backup_to.is_none() {
         return Err(Error::usage(

@@ -18,7 +18,8 @@ pub fn verify(directory: &Path, registry: &Registry) -> Result<Verified, LoadErr
     recompute::verify(directory, &|result, config| terms(result, config, registry))
 }
 
-fn terms(
+/// What a run was judged by.
+pub(crate) fn terms(
     result: &RunResult,
     config: &str,
     registry: &Registry,

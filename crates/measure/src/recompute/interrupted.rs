@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::samples::recount;
-use super::{Differences, changed_files};
+use super::samples::{SampleTotals, recount};
+use super::{Criteria, Differences, TermsOf, Verified, changed_files, compare, judged};
 use crate::result::{Interruption, RunKind, RunResult, Verdict, WholeBytes};
 use crate::run_directory::{
     CONFIG_FILE, FIRST_SERIES, LoadError, RESULT_FILE, SECOND_SERIES, SeriesFiles, document_hash,
@@ -20,6 +20,8 @@ pub struct InterruptedRun {
     pub directory: PathBuf,
     /// The result document as it was written last.
     pub result: RunResult,
+    /// The same with what follows from the whole samples: it differs where some have been lost.
+    pub recomputed: RunResult,
     /// The text of its `config.toml`.
     pub config: String,
     /// What its whole samples come to.
@@ -37,8 +39,10 @@ pub struct InterruptedRun {
 /// The whole samples of a series.
 struct WholeSeries {
     rows: Vec<SampleRow>,
-    totals: RunTotals,
+    counts: SampleTotals,
     whole: WholeBytes,
+    /// Whether they are all that the result was written with.
+    is_complete: bool,
 }
 
 /// Why a run cannot go on from its directory.
@@ -83,8 +87,8 @@ pub enum ResumeError {
         /// The version that wrote it.
         version: String,
     },
-    /// Samples and histograms contradict each other.
-    #[error("the samples in {path} were changed, or are damaged: {what}")]
+    /// Samples, histograms and figures contradict each other.
+    #[error("the results in {path} were changed, or are damaged: {what}")]
     Damaged {
         /// The run directory.
         path: PathBuf,
@@ -94,12 +98,12 @@ pub enum ResumeError {
 }
 
 impl InterruptedRun {
-    /// Reads the directory of a run that was interrupted. Writes nothing. What a power cut has left of a
-    /// sample is left out.
+    /// Reads the directory of a run that was interrupted, and recomputes its figures. Writes nothing. What
+    /// a power cut has left of a sample is left out. `terms` as of [`super::verify`].
     ///
     /// # Errors
-    /// When there is none, or it cannot go on.
-    pub fn load(directory: &Path) -> Result<InterruptedRun, ResumeError> {
+    /// When there is none, it cannot go on, or its files contradict each other.
+    pub fn load(directory: &Path, terms: TermsOf<'_>) -> Result<InterruptedRun, ResumeError> {
         let directory = run_directory_of(directory).to_owned();
         let result = load_result(&directory)?;
         refuse_kind(&directory, &result)?;
@@ -116,12 +120,16 @@ impl InterruptedRun {
         let Some(last) = first.rows.last() else {
             return Err(ResumeError::NothingMeasured { path: directory });
         };
-        if first.totals.measured_s() <= 0.0 {
+        let totals = &first.counts.totals;
+        if totals.measured_s() <= 0.0 {
             return Err(ResumeError::NothingMeasured { path: directory });
         }
         // The numbers are those from 0 on, or there was a difference.
         let (samples, ends_s) = (last.sample + 1, last.begins_s + last.length_s);
-        refuse_odd_interruptions(&directory, &result, first.totals.measured_s())?;
+        refuse_odd_interruptions(&directory, &result, totals.measured_s())?;
+        // Settings that cannot be read are refused where the run is prepared, with the reason.
+        let terms = terms(&result, &config).unwrap_or_default();
+        let recomputed = recomputed(&directory, &result, &first, terms.as_ref())?;
         let second = match result.samples.second_interval_s {
             Some(interval_s) => {
                 let reach = (result.samples.second_files_reach, ends_s);
@@ -135,12 +143,21 @@ impl InterruptedRun {
             samples,
             ends_s,
             whole: first.whole,
-            totals: first.totals,
+            totals: first.counts.totals,
+            recomputed,
             second,
             config,
             result,
             directory,
         })
+    }
+
+    /// What had been measured and is in no sample any more, in seconds.
+    #[must_use]
+    pub fn lost_s(&self) -> f64 {
+        let lost_s = self.result.duration_s - self.totals.measured_s();
+        // Lengths are written with six digits behind the point.
+        if lost_s > 1e-3 { lost_s } else { 0.0 }
     }
 
     /// The interruption, for a run that goes on at this time, in seconds since the start of the run.
@@ -150,6 +167,7 @@ impl InterruptedRun {
             last_sample_s: self.ends_s,
             resumed_at_s,
             measured_s: self.totals.measured_s(),
+            lost_s: self.lost_s(),
         }
     }
 }
@@ -184,16 +202,46 @@ fn whole_series(
         what,
     };
     let mut differences = Differences::default();
-    let totals = recount(files, &rows, &histograms, interval_s, &mut differences);
-    let totals = totals.map_err(|error| damaged(error.to_string()))?.totals;
-    if let Some(first) = differences.listed.first() {
-        return Err(damaged(format!("{}, {}", first.file, first.field)));
-    }
+    let counts = recount(files, &rows, &histograms, interval_s, &mut differences);
+    let counts = counts.map_err(|error| damaged(error.to_string()))?;
+    refuse_differences(directory, &differences)?;
     Ok(WholeSeries {
         rows,
-        totals,
+        counts,
         whole,
+        is_complete: whole == reach,
     })
+}
+
+/// The result as it follows from the samples. Where none is missing, it is the recorded one, or something was
+/// changed. Settings are not compared: they are looked at when the run is prepared.
+fn recomputed(
+    directory: &Path,
+    result: &RunResult,
+    samples: &WholeSeries,
+    terms: Option<&Criteria>,
+) -> Result<RunResult, ResumeError> {
+    let mut recomputed = judged::recomputed(result, &samples.counts, terms).result;
+    recomputed
+        .workload
+        .settings
+        .clone_from(&result.workload.settings);
+    if samples.is_complete {
+        let mut verified = Verified::default();
+        compare::compare(result, &recomputed, &mut verified);
+        refuse_differences(directory, &verified.differences)?;
+    }
+    Ok(recomputed)
+}
+
+fn refuse_differences(directory: &Path, differences: &Differences) -> Result<(), ResumeError> {
+    match differences.listed.first() {
+        None => Ok(()),
+        Some(first) => Err(ResumeError::Damaged {
+            path: directory.to_owned(),
+            what: format!("{}, {}", first.file, first.field),
+        }),
+    }
 }
 
 fn refuse_kind(directory: &Path, result: &RunResult) -> Result<(), ResumeError> {
@@ -347,6 +395,7 @@ mod tests {
                 last_sample_s,
                 resumed_at_s,
                 measured_s,
+                lost_s: 0.0,
             };
             result.interruptions = times.iter().map(interruption).collect();
             refuse_odd_interruptions(Path::new("out"), &result, 60.0).is_ok()

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{Difference, Differences};
-use crate::histogram::{IntervalLogError, IntervalLogReader, LatencyHistogram, clean_tag};
+use crate::histogram::{
+    IntervalLogError, IntervalLogReader, LONGEST_NS, LatencyHistogram, clean_tag,
+};
 use crate::host::{DeviceSample, HostSample};
 use crate::metric::{IoMetric, Metric, RowScope, Stream};
 use crate::run_directory::{FIRST_SERIES, LoadError, SeriesFiles, load_samples, read_file};
@@ -17,6 +19,9 @@ use crate::sample::{
 
 /// How far the start of an interval, which is logged in milliseconds, may be from that of its sample.
 const BEGIN_TOLERANCE_S: f64 = 0.0015;
+
+/// Nanoseconds in a millisecond.
+const NS_PER_MS: f64 = 1e6;
 
 /// The length of a sample that had counts and no time.
 const SHORTEST_S: f64 = 1e-9;
@@ -72,8 +77,11 @@ pub(super) fn recount(
             let rate = total.and_then(|row| row.get(Metric::OperationRate));
             operations += (rate.unwrap_or(0.0) * sample.length_s).round();
         }
-        enter_rows(&mut sample, rows);
+        let averages = enter_rows(&mut sample, rows);
         if sample.phase == Phase::Measured {
+            for (row, metric, recorded, found) in averages {
+                differences.add(of_row(files, row, metric, (recorded, found)));
+            }
             compare_rows(files, rows, &rows_of(&sample), differences);
         }
         totals.add(&sample);
@@ -203,9 +211,13 @@ fn unknown_interval(files: SeriesFiles, tag: &str, begins_s: f64, differences: &
     });
 }
 
+/// An average or a maximum of a row, and what its histogram has instead.
+type OtherLatency<'a> = (&'a SampleRow, Metric, Option<f64>, Option<f64>);
+
 /// Takes from the rows what the histograms do not hold: exact sums and maxima, bytes, errors, stalls,
-/// sizes, counters of the host.
-fn enter_rows(sample: &mut Sample, rows: &[SampleRow]) {
+/// sizes, counters of the host. Gives the averages and maxima that are not those of the histograms.
+fn enter_rows<'a>(sample: &mut Sample, rows: &'a [SampleRow]) -> Vec<OtherLatency<'a>> {
+    let mut others = Vec::new();
     let layout = Arc::clone(&sample.layout);
     let length_s = sample.length_s;
     let mut host = HostSample {
@@ -223,7 +235,7 @@ fn enter_rows(sample: &mut Sample, rows: &[SampleRow]) {
             RowScope::Database => {
                 let index = layout.databases.iter().position(|name| *name == row.name);
                 if let Some(index) = index {
-                    enter_database(&mut sample.databases[index], row, length_s);
+                    enter_database(&mut sample.databases[index], row, &mut others);
                 }
             }
             RowScope::Operation => {
@@ -231,8 +243,8 @@ fn enter_rows(sample: &mut Sample, rows: &[SampleRow]) {
                 if let (Some(index), Some(first)) = (index, sample.databases.first_mut()) {
                     let meter = first.operation_mut(index);
                     meter.failures = row.get(Metric::OperationFailures).unwrap_or(0.0) as u64;
-                    let average = row.get(Metric::OperationAverage);
-                    make_exact(&mut meter.service, average, row.get(Metric::OperationMax));
+                    let metrics = (Metric::OperationAverage, Metric::OperationMax);
+                    make_exact(&mut meter.service, row, metrics, &mut others);
                 }
             }
             RowScope::Device => {
@@ -246,9 +258,15 @@ fn enter_rows(sample: &mut Sample, rows: &[SampleRow]) {
         }
     }
     sample.host = has_host.then_some(host);
+    others
 }
 
-fn enter_database(meters: &mut DatabaseMeters, row: &SampleRow, length_s: f64) {
+fn enter_database<'a>(
+    meters: &mut DatabaseMeters,
+    row: &'a SampleRow,
+    others: &mut Vec<OtherLatency<'a>>,
+) {
+    let length_s = row.length_s.max(SHORTEST_S);
     let stalls = row.get(Metric::PageFaultStalls).unwrap_or(0.0) * length_s;
     meters.page_fault_stalls = stalls.round() as u64;
     meters.size_bytes = row.get(Metric::Size).map(|bytes| bytes as u64);
@@ -261,19 +279,38 @@ fn enter_database(meters: &mut DatabaseMeters, row: &SampleRow, length_s: f64) {
         meter.errors = errors;
         let average_bytes = row.io(stream, IoMetric::AverageBytes).unwrap_or(0.0);
         meter.bytes = (average_bytes * meter.count() as f64).round() as u64;
-        let average = row.io(stream, IoMetric::Average);
-        make_exact(&mut meter.latency, average, row.io(stream, IoMetric::Max));
+        let metrics = [IoMetric::Average, IoMetric::Max].map(|one| Metric::Io(stream, one));
+        make_exact(&mut meter.latency, row, metrics.into(), others);
     }
 }
 
-fn make_exact(latency: &mut LatencyHistogram, average_ms: Option<f64>, max_ms: Option<f64>) {
+/// Sets average and maximum of a histogram as its row has them, and notes where they are others than it has,
+/// but for the digits that it has.
+fn make_exact<'a>(
+    latency: &mut LatencyHistogram,
+    row: &'a SampleRow,
+    (average, max): (Metric, Metric),
+    others: &mut Vec<OtherLatency<'a>>,
+) {
+    let (average_ms, max_ms) = (row.get(average), row.get(max));
+    let of_histogram = [
+        (average, average_ms, latency.figure(IoMetric::Average)),
+        (max, max_ms, latency.figure(IoMetric::Max)),
+    ];
+    // Longer ones are all the same to a histogram.
+    let is_known = max_ms.is_none_or(|ms| ms < LONGEST_NS as f64 / NS_PER_MS);
+    for (metric, recorded, found) in of_histogram {
+        if is_known && !agree(metric, (recorded, found), row.length_s) {
+            others.push((row, metric, recorded, found));
+        }
+    }
     if let (Some(average_ms), Some(max_ms)) = (average_ms, max_ms) {
         latency.set_exact(average_ms, max_ms);
     }
 }
 
-/// Compares the rows of a sample with those that follow from its histograms. Averages and maxima stand
-/// in the rows alone; they must lie where the histogram has its values.
+/// Compares the rows of a sample with those that follow from its histograms, in which averages and maxima are
+/// those of the rows.
 fn compare_rows(
     files: SeriesFiles,
     recorded: &[SampleRow],
@@ -299,15 +336,24 @@ fn compare_rows(
             };
             let values = (row.get(metric), other.get(metric));
             if is_comparable && !agree(metric, values, row.length_s) {
-                let text = |value: Option<f64>| value.map_or("-".to_owned(), |v| v.to_string());
-                differences.add(Difference {
-                    file: files.samples.to_owned(),
-                    field: format!("sample {}, {}, {}", row.sample, row.name, metric.id()),
-                    recorded: text(values.0),
-                    recomputed: text(values.1),
-                });
+                differences.add(of_row(files, row, metric, values));
             }
         }
+    }
+}
+
+fn of_row(
+    files: SeriesFiles,
+    row: &SampleRow,
+    metric: Metric,
+    (recorded, recomputed): (Option<f64>, Option<f64>),
+) -> Difference {
+    let text = |value: Option<f64>| value.map_or("-".to_owned(), |value| value.to_string());
+    Difference {
+        file: files.samples.to_owned(),
+        field: format!("sample {}, {}, {}", row.sample, row.name, metric.id()),
+        recorded: text(recorded),
+        recomputed: text(recomputed),
     }
 }
 

@@ -13,4 +13,7 @@ pub struct Interruption {
     pub resumed_at_s: f64,
     /// Length of the measured phase until then, in seconds.
     pub measured_s: f64,
+    /// What had been measured besides and was missing in its files, as after a power cut, in seconds: it is
+    /// part of no figure.
+    pub lost_s: f64,
 }
