@@ -139,6 +139,7 @@ impl<D: Directory> EdbHost<D> {
             last_run: self.plan.last_run.clone(),
             is_passive_copy: false,
             log_files: None,
+            build_began_unix_ms: 0,
         }
     }
 

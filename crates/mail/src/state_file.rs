@@ -89,6 +89,14 @@ pub struct DatabaseState {
     /// of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_files: Option<LogFiles>,
+    /// Being built: when that began, in milliseconds since 1970, which makes its pages distinct from those of
+    /// another database of the same seed. 0 on the virtual clock, and of a build that an earlier version began.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub build_began_unix_ms: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl DatabaseState {

@@ -2,14 +2,15 @@
 
 use super::{EdbHost, file_name, is_beside_database};
 use crate::schema::{self, BuiltRows};
-use crate::state_file::Condition;
+use crate::state_file::{Condition, DatabaseState};
 use edb::bulk::{self, BuildError, BuildPlan};
-use edb::format::database_header::Signature;
+use edb::format::database_header::{LogTime, Signature};
 use edb::verification::StoredVersions;
 use runtime::{Directory, File, IoFailure};
 use std::future::Future;
 use std::pin::pin;
 use std::task::Poll;
+use std::time::{SystemTime, UNIX_EPOCH};
 use workload::controller::host::{OnFound, Progress};
 use workload::failure::{Failure, FailureKind};
 
@@ -40,13 +41,25 @@ impl<D: Directory> EdbHost<D> {
         progress: Progress,
     ) -> Result<u64, Failure> {
         let place = self.place(database);
-        self.new_state(Condition::Building)
-            .write(&place.data)
-            .await?;
+        let state = DatabaseState {
+            build_began_unix_ms: self.unix_ms(),
+            ..self.new_state(Condition::Building)
+        };
+        state.write(&place.data).await?;
         self.clear(database, false).await?;
         let file = place.data.create(&file_name(database)).await;
         let file = file.map_err(|error| Failure::of_io(&error, "creating a database"))?;
-        self.fill(database, &file, progress, None).await
+        let began = state.build_began_unix_ms;
+        self.fill(database, (&file, began), progress, None).await
+    }
+
+    /// The time of day; 0 on the virtual clock, where the same seed makes the same database.
+    fn unix_ms(&self) -> u64 {
+        if self.handle.is_virtual() {
+            return 0;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        now.map_or(0, |since| since.as_millis() as u64)
     }
 
     /// Goes on with a build that was interrupted. `found` hears how much of it was there.
@@ -63,7 +76,10 @@ impl<D: Directory> EdbHost<D> {
             file => file.map_err(|error| Failure::of_io(&error, "opening a database"))?,
         };
         self.clear(database, true).await?;
-        self.fill(database, &file, progress, Some(found)).await
+        let state = DatabaseState::read(&self.place(database).data).await?;
+        let began = state.map_or(0, |state| state.build_began_unix_ms);
+        let found = Some(found);
+        self.fill(database, (&file, began), progress, found).await
     }
 
     /// Fills a database file, over what is there if somebody wants to know how much that is, and says that
@@ -71,11 +87,11 @@ impl<D: Directory> EdbHost<D> {
     async fn fill(
         &self,
         database: usize,
-        file: &D::File,
+        (file, began_unix_ms): (&D::File, u64),
         progress: Progress,
         found: Option<OnFound>,
     ) -> Result<u64, Failure> {
-        let build = self.build_plan(database);
+        let build = self.build_plan(database, began_unix_ms);
         let maker = self.plan.item_maker(database, self.plan.built_rows);
         let mut rows = BuiltRows::new(maker, self.plan.built_rows);
         let stopped = std::cell::Cell::new(false);
@@ -107,7 +123,7 @@ impl<D: Directory> EdbHost<D> {
         Ok(report.file_size_bytes)
     }
 
-    fn build_plan(&self, database: usize) -> BuildPlan {
+    fn build_plan(&self, database: usize, began_unix_ms: u64) -> BuildPlan {
         let item = &self.plan.profile.mail.item;
         BuildPlan {
             page_size_bytes: self.plan.profile.engine.page_size.bytes() as usize,
@@ -119,7 +135,9 @@ impl<D: Directory> EdbHost<D> {
             ),
             signature: Signature {
                 random: self.plan.database_seed(database) as u32,
-                ..Signature::default()
+                created: LogTime {
+                    unix_ms: began_unix_ms,
+                },
             },
         }
     }
