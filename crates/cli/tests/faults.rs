@@ -47,11 +47,11 @@ fn classes(result: &serde_json::Value) -> Vec<String> {
     counts.iter().map(name).collect()
 }
 
-/// A database of another seed, with its log.
+/// Another database of the same seed, with its log.
 fn foreign_database(size: &str) -> (Scratch, PathBuf) {
     let other = Scratch::new();
     other.directory("target");
-    let line = line("1s", "--keep --seed 7").replace(SMALL_SIZE, size);
+    let line = line("1s", "--keep").replace(SMALL_SIZE, size);
     assert_eq!(run(&other, &line).0, Some(0));
     let path = other.path(DATABASE);
     (other, path)
@@ -305,6 +305,37 @@ fn a_database_cut_short_at_rest_is_found() {
         // It was reported, and the file is as long as it was.
         let (_, result) = run(&here, &line("1s", "--reuse"));
         assert!(classes(&result).is_empty(), "{result}");
+    }
+}
+
+#[test]
+fn page_versions_harmed_at_rest_are_found() {
+    let (_other, foreign) = foreign_database(SMALL_SIZE);
+    let versions_of = |database: &Path| {
+        let path = format!("{}.versions", database.display());
+        fs::read(path).expect("page versions")
+    };
+    let foreign = versions_of(&foreign);
+    let here = Scratch::new();
+    here.directory("target");
+    assert_eq!(run(&here, &line("1s", "--build-only")).0, Some(0));
+    let older = versions_of(&here.path(DATABASE));
+    assert_eq!(run(&here, &line("1s", "--reuse")).0, Some(0));
+    let written = versions_of(&here.path(DATABASE));
+    copy(&here.path("target"), &here.path("saved"));
+    let mut flipped = written.clone();
+    let middle = written.len() / 2;
+    flipped[middle] ^= 1;
+    let half = written[..middle].to_vec();
+    let harmed = [flipped, half, Vec::new(), older, foreign];
+    for (number, bytes) in harmed.iter().enumerate() {
+        restore(&here);
+        let path = format!("{}.versions", here.path(DATABASE).display());
+        fs::write(path, bytes).expect("other page versions");
+        let (status, result) = run(&here, &line("1s", "--reuse"));
+        let found = (status, classes(&result));
+        let expected = (Some(4), vec!["page-versions".to_owned()]);
+        assert_eq!(found, expected, "{number}");
     }
 }
 

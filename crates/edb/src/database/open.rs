@@ -107,7 +107,8 @@ impl<D: Directory> Parts<'_, D> {
         };
         let store = self.store(file, range, newest);
         let versions = Rc::clone(store.versions());
-        let missing_versions = self.load_versions(&versions, &header, &file_name).await?;
+        let (missing_versions, damaged_versions) =
+            self.load_versions(&versions, &header, &file_name).await?;
         let pages_at_close = versions.last_page();
         let write_ahead = Rc::new(LateLog::default());
         let shared = SharedState::new(header.dbtime, header.last_object_id);
@@ -180,6 +181,7 @@ impl<D: Directory> Parts<'_, D> {
         }
         core.load_catalog().await?;
         report.missing_versions = missing_versions;
+        report.damaged_versions = damaged_versions;
         report.damaged_checkpoint = damaged_checkpoint;
         Ok((
             Database::start(core, checkpoint_parts, self.place()),
@@ -188,27 +190,29 @@ impl<D: Directory> Parts<'_, D> {
     }
 
     /// Takes over the page versions that were stored when the database was closed; says why there
-    /// are none, if so.
+    /// are none, if so, and what is wrong with them.
     async fn load_versions(
         &self,
         versions: &VersionTable,
         header: &DatabaseHeader,
         file_name: &str,
-    ) -> Result<Option<String>, EngineError> {
+    ) -> Result<(Option<String>, Option<FileFinding>), EngineError> {
         if header.state != DatabaseState::Clean {
-            return Ok(Some("the database had not been closed properly".to_owned()));
+            return Ok((
+                Some("the database had not been closed properly".to_owned()),
+                None,
+            ));
         }
-        let stored_in = versions_file(self.name);
         let stored = StoredVersions::read(self.database_directory, self.name, header).await?;
+        let missing = stored.missing_because(self.name);
+        let damage = stored.damage(&self.database_directory.describe(), self.name);
         match stored {
-            StoredVersions::Found(found) => {
-                versions.set_versions(found);
-                Ok(None)
-            }
-            StoredVersions::Missing => Ok(Some(format!("there is no {stored_in}"))),
-            StoredVersions::Damaged => Ok(Some(format!("{stored_in} is damaged"))),
-            StoredVersions::OfAnotherState { dbtime, is_later } if is_later => {
-                Err(EngineError::NotADatabase {
+            StoredVersions::OfAnotherState {
+                dbtime,
+                is_same: true,
+            } if dbtime > header.dbtime => {
+                let stored_in = versions_file(self.name);
+                return Err(EngineError::NotADatabase {
                     file: file_name.to_owned(),
                     reason: format!(
                         "its header is of database time {}, but {stored_in}, which was written when \
@@ -217,12 +221,12 @@ impl<D: Directory> Parts<'_, D> {
                          copy there on purpose, remove {stored_in}",
                         header.dbtime
                     ),
-                })
+                });
             }
-            StoredVersions::OfAnotherState { .. } => Ok(Some(format!(
-                "{stored_in} is of another state of the database"
-            ))),
+            StoredVersions::Found(found) => versions.set_versions(found),
+            _ => {}
         }
+        Ok((missing, damage))
     }
 
     /// Reads both copies of the header; says also which of them is damaged, if one is.

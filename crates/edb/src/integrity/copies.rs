@@ -167,6 +167,7 @@ fn finding<F: File>(file: &F, part: FilePart, class: FileClass, wrong_reads: u32
         FilePart::Checkpoint { .. } => "the second copy of the checkpoint",
         FilePart::Log { .. } => "the log file",
         FilePart::DatabaseEnd => "the end of the database",
+        FilePart::Versions => "the file of page versions",
     };
     let became = match class {
         FileClass::Checksum => "has a wrong checksum",

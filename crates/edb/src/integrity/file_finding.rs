@@ -26,6 +26,8 @@ pub enum FilePart {
     },
     /// The end of the database file.
     DatabaseEnd,
+    /// The file of page versions beside a closed database.
+    Versions,
 }
 
 /// The kinds of damage to these files.
@@ -72,7 +74,9 @@ impl FileFinding {
     #[must_use]
     pub fn ese_error(&self) -> EseError {
         match (self.part, self.class) {
-            (FilePart::Header { .. } | FilePart::DatabaseEnd, _) => EseError::DATABASE_CORRUPTED,
+            (FilePart::Header { .. } | FilePart::DatabaseEnd | FilePart::Versions, _) => {
+                EseError::DATABASE_CORRUPTED
+            }
             (FilePart::Checkpoint { .. }, _) => EseError::CHECKPOINT_CORRUPT,
             (FilePart::Log { .. }, FileClass::Missing) => EseError::MISSING_LOG_FILE,
             (FilePart::Log { .. }, FileClass::Foreign) => EseError::BAD_LOG_SIGNATURE,

@@ -35,6 +35,9 @@ pub struct RecoveryReport {
     /// What is wrong with the checkpoint file of a database that had been closed properly. It is not
     /// needed then, and is written again at the next checkpoint.
     pub damaged_checkpoint: Option<FileFinding>,
+    /// What is wrong with the page versions that were stored when the database was closed. They are counted
+    /// anew.
+    pub damaged_versions: Option<FileFinding>,
     /// Why the versions of the pages are not known, if so: until
     /// [`crate::Database::rebuild_versions`] each page is taken for its newest version when it is first
     /// read.

@@ -18,6 +18,7 @@
 //! | 4096.. | the versions of pages 1 and up, two bytes each |
 
 use crate::format::database_header::{DatabaseHeader, put_signature};
+use crate::integrity::{FileClass, FileFinding, FilePart};
 use crate::log::{eight, put, word};
 use runtime::buffer::BLOCK_BYTES;
 use runtime::{Buffer, Directory, File, IoError, IoFailure, Persistence};
@@ -60,8 +61,8 @@ pub enum StoredVersions {
     OfAnotherState {
         /// The database time that the file is of.
         dbtime: u64,
-        /// Whether it is of the same database at a later time than the header says.
-        is_later: bool,
+        /// Whether it is of the same database.
+        is_same: bool,
     },
     /// There is one, which is damaged or none of this kind.
     Damaged,
@@ -96,8 +97,10 @@ impl StoredVersions {
             || word(&head, at::PAGE_SIZE) != header.page_size_bytes
         {
             let same_database = head[at::SIGNATURE..at::END] == expected[at::SIGNATURE..at::END];
-            let is_later = same_database && dbtime > header.dbtime;
-            return Ok(Self::OfAnotherState { dbtime, is_later });
+            return Ok(Self::OfAnotherState {
+                dbtime,
+                is_same: same_database,
+            });
         }
         let pages = word(&head, at::PAGES) as usize;
         if size < BLOCK_BYTES as u64 + 2 * pages as u64 {
@@ -108,6 +111,44 @@ impl StoredVersions {
             return Ok(Self::Damaged);
         }
         Ok(Self::Found(versions))
+    }
+
+    /// Why there are none of the database `name`, as a part of a sentence; `None` when there are.
+    #[must_use]
+    pub fn missing_because(&self, name: &str) -> Option<String> {
+        let file = versions_file(name);
+        match self {
+            Self::Found(_) => None,
+            Self::Missing => Some(format!("there is no {file}")),
+            Self::Damaged => Some(format!("{file} is damaged")),
+            Self::OfAnotherState { .. } => {
+                Some(format!("{file} is of another state of the database"))
+            }
+        }
+    }
+
+    /// What is wrong with the file of the database `name` in a directory, if there is one: a closed database
+    /// has written it before its header.
+    #[must_use]
+    pub fn damage(&self, directory: &str, name: &str) -> Option<FileFinding> {
+        let (class, became) = match self {
+            Self::Found(_) | Self::Missing => return None,
+            Self::Damaged => (FileClass::Checksum, "has a wrong checksum"),
+            Self::OfAnotherState { is_same: true, .. } => (
+                FileClass::LostWrite,
+                "is an older one: the last write of it was lost",
+            ),
+            Self::OfAnotherState { is_same: false, .. } => {
+                (FileClass::Foreign, "is that of another database")
+            }
+        };
+        let file = versions_file(name);
+        Some(FileFinding {
+            problem: format!("the file of page versions {became}"),
+            file: format!("{directory}/{file}"),
+            part: FilePart::Versions,
+            class,
+        })
     }
 
     /// Writes the versions of the database `name` as of the state that `header` describes, in one

@@ -25,7 +25,7 @@ pub(super) async fn activate<D: Directory>(
     }))
 }
 
-/// What is wrong with header and checkpoint of a database that had been closed: nothing that a power cut
+/// What is wrong with header, checkpoint and page versions of a database that had been closed: nothing that a power cut
 /// does later can excuse it.
 pub(super) fn damage_since_close(
     file: &str,
@@ -46,7 +46,8 @@ pub(super) fn damage_since_close(
     let header = recovery.damaged_header.clone().or(not_closed);
     let findings = header
         .into_iter()
-        .chain(recovery.damaged_checkpoint.clone());
+        .chain(recovery.damaged_checkpoint.clone())
+        .chain(recovery.damaged_versions.clone());
     findings.map(Damage::File).collect()
 }
 

@@ -76,6 +76,8 @@ classes! {
     Header "damaged header" Some(-1206);
     /// The checkpoint is not what was written.
     Checkpoint "damaged checkpoint" Some(-533);
+    /// The versions of pages that are stored beside a closed database are not what was written.
+    PageVersions "damaged page versions" None;
     /// A request was not answered in time.
     Hung "hung request" None;
 }

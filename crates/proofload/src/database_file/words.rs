@@ -231,10 +231,12 @@ fn describe_applied(path: &Path, applied: &AppliedLog) -> String {
         report.undone_transactions,
         "transactions without a commit taken back",
     );
-    for damaged in [&report.damaged_header, &report.damaged_checkpoint]
-        .into_iter()
-        .flatten()
-    {
+    let damaged = [
+        &report.damaged_header,
+        &report.damaged_checkpoint,
+        &report.damaged_versions,
+    ];
+    for damaged in damaged.into_iter().flatten() {
         text.push_str(&format!("  {}; it was rewritten\n", damaged.problem));
     }
     text

@@ -68,6 +68,7 @@ impl IntegrityFinding {
             FilePart::Checkpoint { .. } => IntegrityClass::Checkpoint,
             FilePart::Log { .. } => IntegrityClass::Log,
             FilePart::DatabaseEnd => IntegrityClass::CutShort,
+            FilePart::Versions => IntegrityClass::PageVersions,
         })
     }
 

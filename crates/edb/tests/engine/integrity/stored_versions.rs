@@ -27,13 +27,13 @@ fn an_older_database_under_newer_versions_is_refused() {
 
 #[test]
 fn versions_that_are_missing_or_damaged_are_made_anew() {
-    for damage in [false, true] {
+    for damage_done in [false, true] {
         on_virtual_clock(async move |handle| {
             let life = Life::begin(&handle, 33).await;
             life.close().await;
             let directory = life.disk.directory("database");
             let name = versions_file("mail.edb");
-            if damage {
+            if damage_done {
                 let file = directory.open(&name).await.unwrap();
                 let mut bytes = bytes_of(&file, PAGE, PAGE).await;
                 bytes[7] ^= 1;
@@ -42,6 +42,11 @@ fn versions_that_are_missing_or_damaged_are_made_anew() {
                 directory.remove(&name).await.unwrap();
             }
             let (db, report) = open(&handle, &life.disk, &life.settings).await.unwrap();
+            let damage = report
+                .damaged_versions
+                .map(|found| (found.part, found.class));
+            let expected = damage_done.then_some((FilePart::Versions, FileClass::Checksum));
+            assert_eq!(damage, expected);
             let reason = report.missing_versions.unwrap();
             assert!(reason.contains(&name), "{reason}");
             let rebuilt = db.rebuild_versions(|_| true).await.unwrap();
