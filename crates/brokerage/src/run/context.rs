@@ -3,6 +3,7 @@
 use super::error_counts::ErrorCounts;
 use super::full_volume::Volumes;
 use super::outage::Outages;
+use super::server_process::ServerProcesses;
 use super::shard_link::{ONLY_SHARD, ShardLink};
 use crate::database::{Database, RunMark};
 use crate::dataset::DataSet;
@@ -43,6 +44,8 @@ pub struct RunContext {
     pub error_counts: ErrorCounts,
     /// Outages of the server.
     pub outages: Mutex<Outages>,
+    /// The processes of the server.
+    pub server: Mutex<ServerProcesses>,
     /// The simulated exchange, shared by all clients.
     pub exchange: Mutex<Exchange>,
     brokerage: Brokerage,
@@ -103,6 +106,7 @@ impl RunContext {
             ledger,
             error_counts: ErrorCounts::default(),
             outages: Mutex::default(),
+            server: Mutex::default(),
             exchange: Mutex::new(exchange),
             brokerage: brokerage.clone(),
             volumes,

@@ -10,9 +10,6 @@ use crate::error::DatabaseError;
 /// is shut down does not reach every session with its reason.
 const SAME_EVENT_NS: u64 = 1_000_000_000;
 
-/// The kernel closes the sockets of a process when it ends, not long before that is to be seen.
-const CRASH_NS: u64 = 50_000_000;
-
 /// Outages: from the first session that was refused until all that were refused are served again. A
 /// session that is refused while others are served is an outage, too.
 #[derive(Debug, Default)]
@@ -32,8 +29,6 @@ struct Outage {
     started_ns: u64,
     cause: OutageCause,
     reason: String,
-    /// Whether the server's process was looked at, see [`Outages::explain`].
-    is_examined: bool,
 }
 
 impl Outages {
@@ -48,48 +43,36 @@ impl Outages {
     }
 
     /// A session was refused or lost by this error. True if it is the first: an outage begins.
-    pub fn down(&mut self, now_ns: u64, error: &DatabaseError) -> bool {
+    /// `by_server` says that the server ended the session by itself, whatever the error says.
+    pub fn down(&mut self, now_ns: u64, error: &DatabaseError, by_server: bool) -> bool {
         self.waiting += 1;
         let cause = match error {
             DatabaseError::Unavailable { cause, .. } => *cause,
             _ => OutageCause::Other,
         };
+        let (cause, reason) = match cause {
+            OutageCause::Other if by_server => (
+                OutageCause::Command,
+                format!(
+                    "{error} (its process did not crash: it was shut down, or a client ended sessions)"
+                ),
+            ),
+            cause => (cause, error.to_string()),
+        };
         if let Some(open) = &mut self.open {
             let is_same_event = now_ns.saturating_sub(open.started_ns) <= SAME_EVENT_NS;
             if open.cause == OutageCause::Other && cause != OutageCause::Other && is_same_event {
                 open.cause = cause;
-                open.reason = error.to_string();
+                open.reason = reason;
             }
             return false;
         }
         self.open = Some(Outage {
             started_ns: now_ns,
             cause,
-            reason: error.to_string(),
-            is_examined: false,
+            reason,
         });
         true
-    }
-
-    /// Looks for the cause of outages that no error has named, once for each, when they began so long ago that
-    /// a process which crashed has ended. `ended_sessions` says whether the server that served before ended the
-    /// sessions by itself: it still runs.
-    pub fn explain(&mut self, now_ns: u64, ended_sessions: impl Fn() -> bool) {
-        let ended = self.ended.iter_mut().map(|(outage, _)| outage);
-        for outage in ended.chain(&mut self.open) {
-            let is_due = now_ns.saturating_sub(outage.started_ns) >= CRASH_NS;
-            if outage.is_examined || !is_due {
-                continue;
-            }
-            outage.is_examined = true;
-            if outage.cause == OutageCause::Other && ended_sessions() {
-                outage.cause = OutageCause::Command;
-                outage.reason = format!(
-                    "{} (its process was running, as when it is shut down or a client ends sessions)",
-                    outage.reason
-                );
-            }
-        }
     }
 
     /// A session is served again, or stopped waiting. Returns the length of the outage in seconds if
@@ -156,14 +139,14 @@ mod tests {
     fn many_sessions_see_one_outage() {
         let mut outages = Outages::default();
         assert_eq!(outages.up(1), None, "it was never down");
-        assert!(outages.down(2_000_000_000, &gone("gone")));
-        assert!(!outages.down(2_500_000_000, &gone("refused")));
+        assert!(outages.down(2_000_000_000, &gone("gone"), false));
+        assert!(!outages.down(2_500_000_000, &gone("refused"), false));
         assert!(outages.is_down());
         assert_eq!(outages.up(4_900_000_000), None, "one still waits");
         assert!(outages.is_down());
         assert_eq!(outages.up(5_000_000_000), Some(3.0));
         assert_eq!(outages.up(5_100_000_000), None);
-        assert!(outages.down(6_000_000_000, &gone("again")));
+        assert!(outages.down(6_000_000_000, &gone("again"), false));
         let all = outages.all(6_500_000_000);
         let found: Vec<_> = all
             .iter()
@@ -182,8 +165,8 @@ mod tests {
         second: &DatabaseError,
     ) -> (OutageCause, String) {
         let mut outages = Outages::default();
-        outages.down(0, first);
-        outages.down(after_ns, second);
+        outages.down(0, first, false);
+        outages.down(after_ns, second, false);
         let found = outages.all(after_ns).remove(0);
         (found.cause, found.reason)
     }
@@ -203,43 +186,27 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_still_runs_has_ended_its_sessions_itself() {
-        let reset = gone("reset");
-        let cause = |outages: &Outages| outages.all(CRASH_NS).remove(0).cause;
-        let (runs, crashed) = (|| true, || false);
-        let begun = || {
+    fn a_server_that_has_not_crashed_has_ended_its_sessions_itself() {
+        let cause_of = |error: &DatabaseError, by_server: [bool; 2]| {
             let mut outages = Outages::default();
-            outages.down(0, &reset);
-            outages
+            for by_server in by_server {
+                outages.down(0, error, by_server);
+            }
+            let found = outages.all(1).remove(0);
+            (found.cause, found.reason.contains("did not crash"))
         };
-
-        let mut outages = begun();
-        outages.explain(CRASH_NS - 1, runs);
-        assert_eq!(cause(&outages), OutageCause::Other, "it may be ending");
-        outages.explain(CRASH_NS, runs);
-        assert_eq!(cause(&outages), OutageCause::Command);
-        assert!(outages.all(CRASH_NS)[0].reason.contains("was running"));
-
-        // One that is over by then, too.
-        let mut outages = begun();
-        outages.up(1);
-        outages.explain(CRASH_NS, runs);
-        assert_eq!(cause(&outages), OutageCause::Command);
-
-        // What runs later may have been started meanwhile.
-        let mut outages = begun();
-        outages.explain(CRASH_NS, crashed);
-        outages.explain(CRASH_NS + 1, runs);
-        assert_eq!(cause(&outages), OutageCause::Other);
-
-        let mut outages = Outages::default();
+        let reset = gone("reset");
+        for by_server in [[true, false], [false, true]] {
+            assert_eq!(cause_of(&reset, by_server), (OutageCause::Command, true));
+        }
+        let neither = [false, false];
+        assert_eq!(cause_of(&reset, neither), (OutageCause::Other, false));
         let full = DatabaseError::Unavailable {
             cause: OutageCause::ConnectionLimit,
             message: "too many".to_owned(),
         };
-        outages.down(0, &full);
-        outages.explain(CRASH_NS, runs);
-        assert_eq!(cause(&outages), OutageCause::ConnectionLimit);
+        let expected = (OutageCause::ConnectionLimit, false);
+        assert_eq!(cause_of(&full, [true, true]), expected);
     }
 
     #[test]
@@ -247,15 +214,15 @@ mod tests {
         let second = |number: u64| number * 1_000_000_000;
         let mut outages = Outages::default();
         let down = |outages: &mut Outages, from: u64, until: u64| {
-            outages.down(second(from), &gone("gone"));
+            outages.down(second(from), &gone("gone"), false);
             outages.up(second(until));
         };
         down(&mut outages, 1, 2);
-        outages.down(second(3), &gone("gone"));
+        outages.down(second(3), &gone("gone"), false);
         outages.begin_measuring(second(5));
         outages.up(second(6));
         down(&mut outages, 8, 10);
-        outages.down(second(12), &gone("gone"));
+        outages.down(second(12), &gone("gone"), false);
         let measured = |outages: &Outages| {
             let all = outages.all(second(15));
             all.iter().map(|one| one.measured_s).collect::<Vec<_>>()
@@ -265,7 +232,7 @@ mod tests {
         assert_eq!(measured(&outages), [0.0, 1.0, 2.0, 2.0]);
 
         let mut outages = Outages::default();
-        outages.down(second(1), &gone("gone"));
+        outages.down(second(1), &gone("gone"), false);
         outages.end_measuring(second(3));
         assert_eq!(measured(&outages), [0.0], "nothing was measured");
     }

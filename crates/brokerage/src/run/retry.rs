@@ -24,6 +24,8 @@ const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 pub struct RetryingSession<'a> {
     context: &'a RunContext,
     session: Option<Box<dyn Session>>,
+    /// The processes that the server had had when the session was opened last.
+    processes: usize,
     rng: SeededRng,
     /// Whether it was refused and has not been served since.
     in_outage: bool,
@@ -36,6 +38,7 @@ impl<'a> RetryingSession<'a> {
         Self {
             context,
             session: None,
+            processes: lock(&context.server).look(),
             rng,
             in_outage: false,
         }
@@ -111,6 +114,7 @@ impl<'a> RetryingSession<'a> {
                 session.share_thread();
             }
             self.session = Some(session);
+            self.processes = lock(&self.context.server).look();
         }
         match &mut self.session {
             Some(session) => Ok(&mut **session),
@@ -134,11 +138,13 @@ impl<'a> RetryingSession<'a> {
     }
 
     fn begin_outage(&mut self, error: &DatabaseError) {
+        if std::mem::replace(&mut self.in_outage, true) {
+            return;
+        }
         let link = &self.context.link;
         let now_ns = link.now_ns();
-        if !std::mem::replace(&mut self.in_outage, true)
-            && lock(&self.context.outages).down(now_ns, error)
-        {
+        let by_server = lock(&self.context.server).ended_session_of(self.processes);
+        if lock(&self.context.outages).down(now_ns, error, by_server) {
             link.report(ShardMessage::Service {
                 out_since_ns: Some(now_ns),
             });

@@ -1,18 +1,31 @@
-//! The process of a server whose sessions are its threads: as long as it runs, sessions are ended by
-//! the server and not by a crash.
+//! The processes of a server whose sessions are its threads: they say whether the server has ended its
+//! sessions by itself or by a crash.
 
-use super::outage::Outages;
 use crate::database::owners::{ServerProcess, main_process};
 use std::fs;
 use std::path::Path;
 
-/// The process that a server had when its sessions were opened.
+/// The processes that a server has had since the first look, each begun after the last had ended.
 #[derive(Debug, Default)]
-pub(super) struct SessionsProcess {
+pub struct ServerProcesses {
     server: ServerProcess,
-    process: Option<Process>,
-    /// Whether the server was down when outages were last explained.
-    was_down: bool,
+    had: Vec<Served>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Copy)]
+struct Served {
+    process: Process,
+    end: Option<End>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It was shut down: it had removed the file with its number.
+    ShutDown,
+    /// It did not come to that, or nothing shows that it did.
+    Other,
 }
 
 /// A process: numbers are used again, a number with its time of start is not.
@@ -23,37 +36,59 @@ struct Process {
     started: u64,
 }
 
-impl SessionsProcess {
-    /// The process that runs now. [`ServerProcess::Unknown`] for a server whose sessions have processes
+impl ServerProcesses {
+    /// Those from now on. [`ServerProcess::Unknown`] for a server whose sessions have processes
     /// of their own, which may crash by themselves.
+    #[must_use]
     pub fn of(server: ServerProcess) -> Self {
-        let mut sessions = Self {
-            server,
-            ..Self::default()
-        };
-        sessions.look_again();
-        sessions
+        let had = Vec::new();
+        let mut processes = Self { server, had };
+        processes.look();
+        processes
     }
 
-    /// Explains outages; to be called again and again, more often than the shortest outage lasts.
-    pub fn explain(&mut self, outages: &mut Outages, now_ns: u64) {
-        outages.explain(now_ns, || self.still_runs());
-        let is_down = outages.is_down();
-        if std::mem::replace(&mut self.was_down, is_down) && !is_down {
-            self.look_again();
+    /// Looks at the present process; to be called again and again, and when a session was opened. Gives the
+    /// number of processes so far: a session that has just been opened is of the last.
+    pub fn look(&mut self) -> usize {
+        let proc = Path::new("/proc");
+        if let Some(last) = self.had.last_mut()
+            && last.end.is_none()
+        {
+            if running(proc, last.process.number) == Some(last.process) {
+                return self.had.len();
+            }
+            last.end = Some(how_ended(&self.server));
         }
+        let process = main_process(&self.server).and_then(|number| running(proc, number));
+        let is_new = self.had.last().map(|last| last.process) != process;
+        if let Some(process) = process.filter(|_| is_new) {
+            self.had.push(Served { process, end: None });
+        }
+        self.had.len()
     }
 
-    /// Sessions are opened again, with the process that runs now.
-    fn look_again(&mut self) {
-        let number = main_process(&self.server);
-        self.process = number.and_then(|number| running(Path::new("/proc"), number));
+    /// Whether the session that was lost has been ended by the server itself: its process, one of the first
+    /// `processes`, still runs or was shut down.
+    ///
+    /// The kernel closes the connections of a process when the last of its threads has begun to end, so at
+    /// this moment a process that was killed is known not to run.
+    pub fn ended_session_of(&mut self, processes: usize) -> bool {
+        self.look();
+        let of_session = self.had.get(processes.saturating_sub(1));
+        of_session.is_some_and(|served| served.end != Some(End::Other))
     }
+}
 
-    /// Whether the process is the same, and runs.
-    fn still_runs(&self) -> bool {
-        self.process
-            .is_some_and(|process| running(Path::new("/proc"), process.number) == Some(process))
+/// How the process ended that does not run any more.
+fn how_ended(server: &ServerProcess) -> End {
+    match server {
+        // A service manager may have removed the directory.
+        ServerProcess::InFile(file)
+            if !file.exists() && file.parent().is_some_and(Path::is_dir) =>
+        {
+            End::ShutDown
+        }
+        _ => End::Other,
     }
 }
 
@@ -75,7 +110,7 @@ fn running(proc: &Path, number: u32) -> Option<Process> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::process::{Child, Command};
 
     #[test]
     fn a_process_runs_until_it_ends_or_another_has_its_number() {
@@ -99,23 +134,48 @@ mod tests {
         assert_eq!(running(room.path(), 8), None);
     }
 
-    #[test]
-    fn a_process_that_was_killed_does_not_run_any_more() {
-        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
-        let room = tempfile::tempdir().unwrap();
-        let file = room.path().join("pid");
-        fs::write(&file, child.id().to_string()).unwrap();
-        let mut sessions = SessionsProcess::of(ServerProcess::InFile(file.clone()));
-        assert!(sessions.still_runs());
+    fn started(file: &Path) -> Child {
+        let child = Command::new("sleep").arg("1000").spawn().unwrap();
+        fs::write(file, child.id().to_string()).unwrap();
+        child
+    }
+
+    fn end(mut child: Child) {
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!sessions.still_runs());
-        sessions.look_again();
-        assert!(!sessions.still_runs());
-        fs::write(&file, std::process::id().to_string()).unwrap();
-        assert!(!sessions.still_runs(), "it is another one");
-        sessions.look_again();
-        assert!(sessions.still_runs());
-        assert!(!SessionsProcess::of(ServerProcess::Unknown).still_runs());
+    }
+
+    #[test]
+    fn a_session_is_explained_by_the_process_that_had_it() {
+        let room = tempfile::tempdir().unwrap();
+        let file = room.path().join("pid");
+        let first = started(&file);
+        let mut server = ServerProcesses::of(ServerProcess::InFile(file.clone()));
+        let of_first = server.look();
+        assert!(server.ended_session_of(of_first), "by KILL of a client");
+        // A crash leaves the file.
+        end(first);
+        assert!(!server.ended_session_of(of_first));
+        let second = started(&file);
+        assert!(!server.ended_session_of(of_first), "noticed late");
+        let of_second = server.look();
+        assert!(server.ended_session_of(of_second));
+        // A shutdown removes it.
+        fs::remove_file(&file).unwrap();
+        assert!(server.ended_session_of(of_second));
+        end(second);
+        assert!(server.ended_session_of(of_second));
+        assert!(!server.ended_session_of(of_first));
+        let third = started(&file);
+        let of_third = server.look();
+        assert!(server.ended_session_of(of_second), "noticed late");
+        assert_eq!((of_first, of_second, of_third), (1, 2, 3));
+        // A directory that a service manager has removed says nothing.
+        fs::remove_dir_all(room.path()).unwrap();
+        end(third);
+        assert!(!server.ended_session_of(of_third));
+        let mut unknown = ServerProcesses::of(ServerProcess::Unknown);
+        let none = unknown.look();
+        assert!(!unknown.ended_session_of(none));
     }
 }

@@ -7,7 +7,7 @@ use super::final_checks::Earlier;
 use super::loading;
 use super::market_workers::{self, ActionQueue};
 use super::monitor::sampler::ServerSampler;
-use super::server_process::SessionsProcess;
+use super::server_process::ServerProcesses;
 use super::shard_link::{ONLY_SHARD, ShardLink, StageHandler};
 use super::user;
 use super::volume::Volume;
@@ -41,7 +41,6 @@ pub struct BrokerageRun {
     data_set: DataSet,
     volume: Mutex<Volume>,
     context: Mutex<Option<Arc<RunContext>>>,
-    sessions_process: Mutex<SessionsProcess>,
     clients: Mutex<Vec<Thread>>,
     arrivals: Mutex<Option<Arc<Due>>>,
     sampler: Mutex<Option<Arc<ServerSampler>>>,
@@ -67,7 +66,6 @@ impl BrokerageRun {
             link,
             plan,
             parameters,
-            sessions_process: Mutex::default(),
             database,
             data_set,
             volume: Mutex::new(volume),
@@ -142,9 +140,9 @@ impl BrokerageRun {
         if !note.is_empty() {
             self.link.note(note);
         }
-        *lock(&self.context) = Some(Arc::new(context));
         let process = self.parameters.sessions_process.clone();
-        *lock(&self.sessions_process) = SessionsProcess::of(process);
+        *lock(&context.server) = ServerProcesses::of(process);
+        *lock(&self.context) = Some(Arc::new(context));
         // The fill level of a server's cache is unknown: the warm-up is as long as the profile
         // says.
         self.link.report(ShardMessage::CacheFill(1.0));
@@ -337,13 +335,6 @@ impl BrokerageRun {
             lock(&self.volume).skip();
         }
     }
-
-    fn explain_outages(&self) {
-        if let Some(context) = lock(&self.context).as_ref() {
-            let mut outages = lock(&context.outages);
-            lock(&self.sessions_process).explain(&mut outages, self.link.now_ns());
-        }
-    }
 }
 
 impl StageHandler for BrokerageRun {
@@ -390,7 +381,9 @@ impl StageHandler for BrokerageRun {
     fn poll(&self) {
         self.ledger.write_if_due();
         self.count_volume();
-        self.explain_outages();
+        if let Some(context) = lock(&self.context).as_ref() {
+            lock(&context.server).look();
+        }
         if let Some(due) = lock(&self.arrivals).as_ref() {
             let (shed, waiting) = due.backlog();
             self.link.report(ShardMessage::Backlog { shed, waiting });
