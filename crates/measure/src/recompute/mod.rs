@@ -193,11 +193,10 @@ fn verify_one(directory: &Path, terms: TermsOf<'_>, is_rank: bool) -> Result<Ver
     };
     match (&hash, result.complete) {
         (Some(_), _) => {}
-        (None, true) => verified.cannot(format!(
-            "result.json has no hashes, as version {} wrote none: a change that leaves figures and \
-             samples in agreement is not found.",
-            result.version
-        )),
+        (None, true) => verified.cannot(
+            "result.json has no hashes, which a run records at its end: they were removed, or an earlier \
+             version wrote it. A change that leaves figures and samples in agreement is not found.",
+        ),
         (None, false) => verified.cannot(
             "The run did not end, so there are no hashes of its files: a change that leaves figures \
              and samples in agreement is not found.",
