@@ -35,6 +35,7 @@ impl RunDirectory {
             first: SeriesWriter::resume(path, FIRST_SERIES, first)?,
             second: second.transpose()?,
             log: open_to_append(path, LOG_FILE, None)?,
+            is_made: false,
         })
     }
 }

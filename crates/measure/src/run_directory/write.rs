@@ -26,6 +26,8 @@ pub struct RunDirectory {
     pub(super) first: SeriesWriter,
     pub(super) second: Option<SeriesWriter>,
     pub(super) log: File,
+    /// Whether the directory itself was made for this run.
+    pub(super) is_made: bool,
 }
 
 impl RunDirectory {
@@ -47,13 +49,16 @@ impl RunDirectory {
         let path = new_directory(out, workload, started)?;
         // Of two runs that begin at once one makes this file, and the directory is its own.
         let config_file = create_file(&path.join(CONFIG_FILE))?;
-        Self::fill(path.clone(), config_file, started, config).inspect_err(|_| {
+        let filled = Self::fill(path.clone(), config_file, started, config);
+        let mut directory = filled.inspect_err(|_| {
             // Or the same command would be refused once the cause is gone.
             place::remove_begun(&path);
             if !was_there {
                 let _ = fs::remove_dir(&path);
             }
-        })
+        })?;
+        directory.is_made = !was_there;
+        Ok(directory)
     }
 
     /// Makes the files of a run in its directory, which has an empty `config.toml` only.
@@ -86,6 +91,7 @@ impl RunDirectory {
             first,
             second: None,
             log,
+            is_made: false,
         };
         let mut result = RunResult::new();
         result.started = started.to_string();
@@ -106,10 +112,14 @@ impl RunDirectory {
         Ok(self)
     }
 
-    /// Removes the files of a run that does not begin after all, so that the same command finds an empty
-    /// directory.
+    /// Removes the files of a run that does not begin after all, and the directory if it was made for them, so
+    /// that the same command is not refused because of them.
     pub fn discard(&self) {
         place::remove_begun(&self.here());
+        if self.is_made {
+            // One that holds something stays.
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 
     /// Path of the directory, as it was given.
