@@ -263,10 +263,15 @@ fn doubts(brokerage: &Brokerage, findings: &Findings, server: &ServerResult) -> 
     doubts
 }
 
-/// A run that passed is inconclusive for this reason; any other is only warned about it.
+/// A run that passed is inconclusive for this reason, and one that was so already for this one, too; any other
+/// is only warned about it.
 fn set_inconclusive(result: &mut RunResult, reason: &str) {
     match result.verdict {
         Verdict::Pass => result.set_verdict(Verdict::Inconclusive, reason),
+        Verdict::Inconclusive => {
+            let both = format!("{} {reason}", result.verdict_reason);
+            result.set_verdict(Verdict::Inconclusive, both);
+        }
         _ => result.warnings.push(reason.to_owned()),
     }
 }

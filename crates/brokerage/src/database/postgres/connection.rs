@@ -77,10 +77,22 @@ impl Connection {
             has_failed: false,
             is_lost: false,
         };
-        // Alone and first: a short limit would cancel a longer statement before it has ended.
-        connection.ask("SET statement_timeout TO 0")?;
+        connection.end_statement_timeout()?;
         connection.ask(OWN_SETTINGS)?;
         Ok(connection)
+    }
+
+    /// Alone and first, as a short limit would cancel a longer statement before it has ended. On a busy
+    /// machine even this one may take longer than a limit of a millisecond, and is repeated.
+    fn end_statement_timeout(&mut self) -> Result<(), DatabaseError> {
+        const ATTEMPTS: u32 = 50;
+        for _ in 1..ATTEMPTS {
+            match self.ask("SET statement_timeout TO 0") {
+                Err(DatabaseError::ServerSide { .. }) => {}
+                set => return set.map(drop),
+            }
+        }
+        self.ask("SET statement_timeout TO 0").map(drop)
     }
 
     /// Connects for transactions: their control statements are prepared.
