@@ -206,8 +206,9 @@ pub(super) const RULES: &[Rule] = &[
         seen: not_available,
         remedy: "Leave the server alone while a run uses it, or allow it more connections (max_connections), and \
                  run again.",
-        condition: "the level that was not met is the downtime, or a rate of transactions that was reached \
-                    while the server was up; and each outage began with a command to the server, or with \
+        condition: "the level that was not met is the downtime, a rate of transactions that was reached while \
+                    the server was up, or a percentile of their times, where those that waited for the server \
+                    can be the slow ones; and each outage began with a command to the server, or with \
                     all of its connections in use",
     },
     Rule {

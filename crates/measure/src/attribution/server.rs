@@ -18,6 +18,7 @@ pub(super) fn not_available(evidence: &Evidence<'_>, check: &Check) -> Option<St
     let explains = match check.id {
         CheckId::Downtime => true,
         CheckId::TransactionRate => reaches_rate_while_up(evidence, check, outages)?,
+        CheckId::OperationP90 => waited_for_server(evidence, check, outages)?,
         _ => false,
     };
     let is_known = |one: &OutageResult| one.cause != OutageCause::Other;
@@ -43,6 +44,23 @@ fn reaches_rate_while_up(
     let down_s: f64 = outages.iter().map(|one| one.measured_s).sum();
     let up_s = result.duration_s - down_s;
     Some(up_s > 0.0 && check.value? * result.duration_s / up_s >= check.limit)
+}
+
+/// Whether the transactions that waited for the server in an outage, one of each session at most, can be those
+/// that took too long, a tenth or more of their kind.
+fn waited_for_server(
+    evidence: &Evidence<'_>,
+    check: &Check,
+    outages: &[OutageResult],
+) -> Option<bool> {
+    let result = evidence.result;
+    let operation = result
+        .operations
+        .iter()
+        .find(|one| one.name == check.subject)?;
+    let is_long = |one: &&OutageResult| one.measured_s > 0.0 && one.length_s * 1e3 >= check.limit;
+    let waited = result.throughput.threads? * outages.iter().filter(is_long).count() as u64;
+    Some(operation.count > 0 && waited * 10 >= operation.count)
 }
 
 pub(super) fn lock_waits(evidence: &Evidence<'_>, _: &Check) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::{causes, check, slow};
 use crate::result::{
-    CauseId, CheckId, OutageCause, OutageResult, RunResult, ServerResult, Verdict,
+    CauseId, CheckId, OperationResult, OutageCause, OutageResult, RunResult, ServerResult, Verdict,
 };
 
 const FAIL: (Verdict, Vec<CauseId>) = (Verdict::Fail, vec![]);
@@ -74,13 +74,42 @@ fn a_rate_is_in_doubt_where_it_was_reached_while_the_server_was_up() {
         result.server.as_mut().unwrap().outages[0].measured_s = 0.0;
     };
     assert_eq!(with(&[Command], earlier), FAIL);
-    // Nor does any outage explain a slow transaction.
-    let slow = |result: &mut RunResult| result.checks.push(super::mix::slow_transactions());
-    assert_eq!(with(&[Command], slow), FAIL);
     // A rate that nothing could reach.
     let always = |result: &mut RunResult| {
         rate(90.0)(result);
         result.server.as_mut().unwrap().outages[0].measured_s = 100.0;
     };
     assert_eq!(with(&[Command], always), FAIL);
+}
+
+#[test]
+fn slow_transactions_are_in_doubt_where_those_that_waited_can_be_the_slow_ones() {
+    use OutageCause::{Command, Other};
+    // Transactions of the kind, sessions, and how long the outage was.
+    let slow = |count: u64, sessions: u64, length_s: f64| {
+        move |result: &mut RunResult| {
+            let check = super::mix::slow_transactions();
+            result.operations = vec![OperationResult {
+                name: check.subject.clone(),
+                count,
+                ..OperationResult::default()
+            }];
+            result.throughput.threads = Some(sessions);
+            result.server.as_mut().unwrap().outages[0].length_s = length_s;
+            result.checks.push(check);
+        }
+    };
+    assert_eq!(with(&[Command], slow(40, 4, 10.0)), open());
+    assert_eq!(with(&[Command], slow(41, 4, 10.0)), FAIL);
+    assert_eq!(with(&[Command], slow(41, 5, 10.0)), open());
+    // The limit is half a second.
+    assert_eq!(with(&[Command], slow(40, 4, 0.5)), open());
+    assert_eq!(with(&[Command], slow(40, 4, 0.49)), FAIL);
+    assert_eq!(with(&[Command], slow(0, 4, 10.0)), FAIL);
+    assert_eq!(with(&[Other], slow(40, 4, 10.0)), FAIL);
+    let earlier = |result: &mut RunResult| {
+        slow(40, 4, 10.0)(result);
+        result.server.as_mut().unwrap().outages[0].measured_s = 0.0;
+    };
+    assert_eq!(with(&[Command], earlier), FAIL);
 }
