@@ -17,6 +17,7 @@ use std::time::Duration;
 /// Settings of a role that a run must not depend on.
 const UNSUITABLE: &str = "ALTER ROLE ALL SET statement_timeout = '20ms'; \
      ALTER ROLE ALL SET lock_timeout = '1ms'; \
+     ALTER ROLE ALL SET default_transaction_read_only = 'on'; \
      ALTER ROLE ALL SET search_path = ''";
 
 #[test]
@@ -32,6 +33,7 @@ fn sessions_have_settings_of_their_own() {
     for (sql, value) in [
         ("SHOW statement_timeout", "0"),
         ("SHOW lock_timeout", "0"),
+        ("SHOW default_transaction_read_only", "off"),
         ("SHOW search_path", "\"$user\", public"),
     ] {
         let shown = connection.ask(sql).unwrap();

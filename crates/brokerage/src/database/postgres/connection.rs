@@ -23,11 +23,11 @@ use crate::row::Answers;
 pub(super) const OLDEST: u32 = 13;
 
 /// What a server, a database or a role may have set otherwise, and this program must not depend on:
-/// time limits, and where tables are found. Settings differ between versions; those that a server
+/// time limits, whether transactions may write, and where tables are found. Settings differ between versions; those that a server
 /// does not have are left out.
 const OWN_SETTINGS: &str = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN \
      ('lock_timeout', 'idle_in_transaction_session_timeout', \
-      'idle_session_timeout', 'transaction_timeout'); \
+      'idle_session_timeout', 'transaction_timeout', 'default_transaction_read_only'); \
      SET search_path TO \"$user\", public";
 
 /// A connection to a PostgreSQL server.
