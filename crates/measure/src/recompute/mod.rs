@@ -27,13 +27,12 @@ pub use interrupted::{InterruptedRun, ResumeError};
 pub use ranks::load_part;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::result::{FileHash, RunResult, WholeBytes};
 use crate::run_directory::{
     CONFIG_FILE, FIRST_SERIES, LoadError, MOST_BYTES, RESULT_FILE, SeriesFiles, document_hash,
-    hash_file, load_samples, parse_result, read_file, read_result, run_directory_of,
+    hash_file, load_samples, parse_result, read_file, read_result, run_directory_of, whole_samples,
 };
 use crate::sample::SampleRow;
 use crate::service_level::ServiceLevels;
@@ -240,16 +239,42 @@ fn changed_files<'a>(
     })
 }
 
-/// The samples of a series and what they are read from: of a run that has not ended as far as its
-/// result `reach`es. `None` when they cannot be read, which has been noted: so `consequence`.
+/// The samples of a series, and what they are read from.
+struct RawSamples {
+    rows: Vec<SampleRow>,
+    histograms: Vec<u8>,
+    /// Whether they are all that the result follows from.
+    is_complete: bool,
+}
+
+/// The whole samples of a series: of a run that has not ended as far as its result `reach`es. `None` when
+/// there are none, which has been noted: so `consequence`.
 fn raw_samples(
     files: SeriesFiles,
     reach: Option<WholeBytes>,
     consequence: &str,
     verified: &mut Verified,
-) -> Option<(Vec<SampleRow>, Vec<u8>)> {
+) -> Option<RawSamples> {
     let path = verified.directory.join(files.samples);
-    let rows = match load_samples(&path, reach.map_or(u64::MAX, |reach| reach.samples)) {
+    let mut histograms = match read_file(&verified.directory.join(files.histograms)) {
+        Ok(histograms) => histograms,
+        Err(error) => {
+            verified.cannot(format!(
+                "{} cannot be read ({error}), so {consequence}.",
+                files.histograms
+            ));
+            return None;
+        }
+    };
+    let whole = reach.map(|reach| {
+        let samples = read_file(&path).unwrap_or_default();
+        whole_samples(&samples, &histograms, reach, f64::INFINITY)
+    });
+    let is_complete = whole == reach;
+    if let Some(whole) = whole {
+        histograms.truncate(usize::try_from(whole.histograms).unwrap_or(usize::MAX));
+    }
+    let rows = match load_samples(&path, whole.map_or(u64::MAX, |whole| whole.samples)) {
         Ok(rows) => rows,
         Err(error) => {
             let (field, found) = ("the file", error.to_string());
@@ -258,40 +283,28 @@ fn raw_samples(
             return None;
         }
     };
-    let mut histograms = read_file(&verified.directory.join(files.histograms));
-    if let (Ok(bytes), Some(reach)) = (&mut histograms, reach) {
-        let samples_bytes = fs::metadata(&path).map_or(0, |facts| facts.len());
-        if samples_bytes < reach.samples || (bytes.len() as u64) < reach.histograms {
-            verified.cannot(format!(
-                "Samples that the result follows from are missing, as after a power cut, so {consequence}."
-            ));
-            return None;
-        }
-        bytes.truncate(usize::try_from(reach.histograms).unwrap_or(usize::MAX));
+    if !is_complete {
+        verified.cannot(format!(
+            "Samples that the result follows from are missing, as after a power cut, so {consequence}."
+        ));
+    } else if rows.is_empty() {
+        verified.cannot(format!("There are no samples, so {consequence}."));
     }
-    match histograms {
-        Ok(histograms) if !rows.is_empty() => Some((rows, histograms)),
-        Ok(_) => {
-            verified.cannot(format!("There are no samples, so {consequence}."));
-            None
-        }
-        Err(error) => {
-            verified.cannot(format!(
-                "{} cannot be read ({error}), so {consequence}.",
-                files.histograms
-            ));
-            None
-        }
-    }
+    (!rows.is_empty()).then_some(RawSamples {
+        rows,
+        histograms,
+        is_complete,
+    })
 }
 
 /// Adds up a series, and notes what does not follow from its histograms; `None` when these cannot be read.
 fn recounted(
     files: SeriesFiles,
-    (rows, histograms): &(Vec<SampleRow>, Vec<u8>),
+    raw: &RawSamples,
     interval_s: f64,
     differences: &mut Differences,
 ) -> Option<samples::SampleTotals> {
+    let (rows, histograms) = (&raw.rows, &raw.histograms);
     let recount = samples::recount(files, rows, histograms, interval_s, differences);
     recount
         .map_err(|error| {
@@ -316,6 +329,9 @@ fn compare_figures(result: &RunResult, terms: TermsOf<'_>, verified: &mut Verifi
     let Some(recount) = recounted(FIRST_SERIES, &raw, interval_s, differences) else {
         return;
     };
+    if !raw.is_complete {
+        return;
+    }
     drop(raw);
     second::compare_second(result, &recount.totals, verified);
     verified.samples = recount.totals.full_samples() as u64;

@@ -157,7 +157,7 @@ fn certificate(host: &str, error: &CertificateError) -> String {
         CertificateError::UnknownIssuer => format!(
             "the certificate of the server at {host} is of no authority that is trusted here: name \
              the authority's certificate with sslrootcert=FILE, or take any certificate with \
-             sslmode=require"
+             sslmode=require without sslrootcert"
         ),
         CertificateError::NotValidForName => not_for(host, "another name"),
         CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => {
