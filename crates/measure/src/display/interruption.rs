@@ -41,7 +41,7 @@ mod tests {
             ..Interruption::default()
         });
         assert!(
-            text.contains("Samples of another 4.1 s were missing"),
+            text.contains("Samples of another 4.10 s were missing"),
             "{text}"
         );
     }
