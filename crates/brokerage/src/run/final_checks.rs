@@ -177,7 +177,8 @@ pub(super) fn at_rest(rows: Option<AllRows<'_>>) -> Result<AtRest, DatabaseError
         return Ok(AtRest {
             coverage: Some(format!(
                 "Before the load, all rows of all {tables} tables were those that passed the \
-                 checks at the end of the last run."
+                 checks at the end of the run whose digests are stored in the database. An older \
+                 copy of the whole database has its own."
             )),
             ..AtRest::default()
         });
@@ -202,8 +203,8 @@ pub(super) fn at_rest(rows: Option<AllRows<'_>>) -> Result<AtRest, DatabaseError
             )),
         ),
         Sealed::Unchanged => (
-            "Before the load, all rows were those that passed the checks at the end of the last run; \
-             indexes are damaged."
+            "Before the load, all rows were those that passed the checks at the end of the run whose \
+             digests are stored in the database; indexes are damaged."
                 .to_owned(),
             None,
         ),

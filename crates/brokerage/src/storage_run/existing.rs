@@ -44,8 +44,10 @@ pub(super) fn existing_data_set(
         // Another run may be at it: it is ours, but not ours alone.
         State::Building(_) => Err(Error::environment(
             "There is a brokerage whose building was interrupted, or still goes on.",
-            "If no other run is at it, remove it with 'DROP DATABASE proofload_brokerage' (or the \
-             name of the database that --database names) and rebuild.",
+            format!(
+                "If no other run is at it, remove {} and rebuild.",
+                opened.describe()
+            ),
         )),
         State::Ready(build) if options.reuse => {
             let kept = DataSet::new(build.customers, build.trade_days, build.seed);
@@ -84,8 +86,10 @@ pub(super) fn existing_data_set(
                 "There is a brokerage of {} customers already, which an earlier run kept.",
                 units::count_of(u64::from(build.customers))
             ),
-            "Run on it with --reuse, name another place, or, if no run is at it, remove it (for a \
-             server: 'DROP DATABASE proofload_brokerage').",
+            format!(
+                "Run on it with --reuse, name another place, or, if no run is at it, remove {}.",
+                opened.describe()
+            ),
         )),
     }
 }
