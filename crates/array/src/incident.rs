@@ -43,6 +43,10 @@ pub enum IncidentKind {
     CacheBatteryFailed(u32),
     /// A controller's cache would survive a loss of power again.
     CacheBatteryReturned(u32),
+    /// Data of others has taken all that was free in a disk group.
+    GroupFilled(GroupId),
+    /// That data was removed.
+    GroupEmptied(GroupId),
     /// So many acknowledged sectors are gone.
     DataLost(u64),
 }
@@ -67,6 +71,8 @@ impl IncidentKind {
             Self::ControllerReturned(_) => "controller-returns",
             Self::CacheBatteryFailed(_) => "cache-battery-fails",
             Self::CacheBatteryReturned(_) => "cache-battery-returns",
+            Self::GroupFilled(_) => "tier-fills",
+            Self::GroupEmptied(_) => "tier-freed",
             Self::DataLost(_) => "data-lost",
         }
     }

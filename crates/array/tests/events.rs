@@ -213,6 +213,21 @@ fn faults_of_events_are_shown_at_their_line() {
             4,
             "is a repair",
         ),
+        (
+            "at = \"1h\"; what = \"tier-fills\"; group = \"disks\"",
+            3,
+            "no pool has pages in a disk group 'disks'",
+        ),
+        (
+            "at = \"1h\"; what = \"tier-fills\"",
+            0,
+            "nothing says which disk group",
+        ),
+        (
+            "at = \"1h\"; what = \"tier-freed\"; disk = 2",
+            3,
+            "has no disk",
+        ),
         ("what = \"disk-fails\"; disk = 1", 0, "'at' is missing"),
     ] {
         let said = plan(&event(keys)).map(|_| ()).expect_err(keys);

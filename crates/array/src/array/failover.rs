@@ -35,6 +35,16 @@ impl<P: Payload> Array<P> {
                 let kind = IncidentKind::CacheBatteryReturned(number);
                 self.log.add(now_ns, kind);
             }
+            Fault::FillGroup(group) => {
+                if self.storage.fill_group(group, true) {
+                    self.log.add(now_ns, IncidentKind::GroupFilled(group));
+                }
+            }
+            Fault::EmptyGroup(group) => {
+                if self.storage.fill_group(group, false) {
+                    self.log.add(now_ns, IncidentKind::GroupEmptied(group));
+                }
+            }
             Fault::FailController(_)
             | Fault::RestoreController(_)
             | Fault::LoseCacheBattery(_)

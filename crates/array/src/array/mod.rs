@@ -44,6 +44,7 @@ use crate::group::{BackendError, Piece};
 use crate::host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
 use crate::incident::IncidentLog;
 use crate::payload::Payload;
+use crate::raid::GroupId;
 
 use controllers::Controllers;
 use lookahead::Lookahead;
@@ -92,6 +93,10 @@ pub enum Fault {
     LoseCacheBattery(u32),
     /// The cache of that controller would survive a loss of power again.
     RestoreCacheBattery(u32),
+    /// Data of others takes all that is free in that disk group of a pool.
+    FillGroup(GroupId),
+    /// That data is removed.
+    EmptyGroup(GroupId),
 }
 
 /// What happens at a time that is known before.

@@ -184,6 +184,13 @@ impl<P: Payload> Storage<P> {
         }
     }
 
+    /// Data of others takes all that is free in a disk group, or is removed from it. Whether the group holds
+    /// pages of a pool.
+    pub fn fill_group(&mut self, group: GroupId, fills: bool) -> bool {
+        let pool = self.pool_of_group.get(usize::from(group.0));
+        pool.is_some_and(|&pool| self.pools[usize::from(pool)].fill_group(group, fills))
+    }
+
     pub fn take_incidents(&mut self) -> Vec<Incident> {
         self.backend.take_incidents()
     }

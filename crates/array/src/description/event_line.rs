@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use config::{Choice, TimeSpan};
 
-use super::keys::EventName;
+use super::keys::{EventName, EventSubject};
 
 /// How such a line is written.
 const FORM: &str = "write TIME EVENT [NUMBER] [of GROUP] [xFACTOR] [for TIME], such as \
                     '10m disk-fail 3' or '20m disk-slow 5 x20 for 2m'";
 
 /// The events as commands; the names of `[[event]]` say what happens.
-const COMMANDS: [(&str, EventName); 9] = [
+const COMMANDS: [(&str, EventName); 11] = [
     ("disk-fail", EventName::DiskFails),
     ("disk-slow", EventName::DiskSlows),
     ("disk-recover", EventName::DiskRecovers),
@@ -21,6 +21,8 @@ const COMMANDS: [(&str, EventName); 9] = [
     ("controller-return", EventName::ControllerReturns),
     ("battery-lost", EventName::CacheBatteryFails),
     ("battery-restored", EventName::CacheBatteryReturns),
+    ("tier-full", EventName::TierFills),
+    ("tier-freed", EventName::TierFreed),
 ];
 
 /// What is wrong with a line.
@@ -46,9 +48,9 @@ pub fn event_of_line(line: &str) -> Result<String, EventLineError> {
         .ok_or_else(|| wrong("no event follows the time".to_owned()))?;
     let what = event_named(name)?;
     let mut table = format!("[[event]]\nat = \"{at}\"\nwhat = \"{}\"\n", what.name());
-    let number_key = match what.is_of_disk() {
-        true => "disk",
-        false => "controller",
+    let number_key = match what.subject() {
+        EventSubject::Disk | EventSubject::Group => "disk",
+        EventSubject::Controller => "controller",
     };
     let mut given = Vec::new();
     while let Some(word) = words.next() {
@@ -121,6 +123,9 @@ mod tests {
         assert_eq!(event.what, EventName::ControllerFails);
         assert_eq!((event.disk, event.controller), (None, Some(1)));
         assert_eq!(keys("0s battery-lost").controller, None);
+        let event = keys("5m tier-full of a-ssd for 10m");
+        assert_eq!(event.what, EventName::TierFills);
+        assert_eq!(event.group.as_deref(), Some("a-ssd"));
     }
 
     #[test]

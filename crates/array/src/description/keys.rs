@@ -134,16 +134,38 @@ choice! {
         CacheBatteryFails = "cache-battery-fails",
         /// The cache of a controller acknowledges writes again.
         CacheBatteryReturns = "cache-battery-returns",
+        /// Data that the run does not use takes all that is free in a disk group of a pool with pages, such
+        /// as the SSDs of a tier: new pages go to another group, and a page moves in only where one moves out.
+        TierFills = "tier-fills",
+        /// That data is removed.
+        TierFreed = "tier-freed",
     }
 }
 
+/// What an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EventSubject {
+    /// A disk, by its number, which may count within a disk group.
+    Disk,
+    /// A controller, by its number.
+    Controller,
+    /// A disk group, by its name.
+    Group,
+}
+
 impl EventName {
-    /// Whether it is about a disk; the others are about a controller.
-    pub(super) fn is_of_disk(self) -> bool {
-        matches!(
-            self,
-            Self::DiskFails | Self::DiskSlows | Self::DiskRecovers | Self::DiskReplaced
-        )
+    /// What it is about.
+    pub(super) fn subject(self) -> EventSubject {
+        match self {
+            Self::DiskFails | Self::DiskSlows | Self::DiskRecovers | Self::DiskReplaced => {
+                EventSubject::Disk
+            }
+            Self::ControllerFails
+            | Self::ControllerReturns
+            | Self::CacheBatteryFails
+            | Self::CacheBatteryReturns => EventSubject::Controller,
+            Self::TierFills | Self::TierFreed => EventSubject::Group,
+        }
     }
 
     /// What repairs it, if it is a failure.
@@ -153,10 +175,12 @@ impl EventName {
             Self::DiskSlows => Self::DiskRecovers,
             Self::ControllerFails => Self::ControllerReturns,
             Self::CacheBatteryFails => Self::CacheBatteryReturns,
+            Self::TierFills => Self::TierFreed,
             Self::DiskRecovers
             | Self::DiskReplaced
             | Self::ControllerReturns
-            | Self::CacheBatteryReturns => return None,
+            | Self::CacheBatteryReturns
+            | Self::TierFreed => return None,
         })
     }
 }

@@ -7,6 +7,7 @@ use super::request::{Extent, PoolCompletion, PoolFull, PoolRead, PoolWrite};
 use crate::group::GroupCompletion;
 use crate::group::{Groups, Piece};
 use crate::payload::Payload;
+use crate::raid::GroupId;
 use crate::{FirstWrite, VolumeId};
 
 /// A pool of one kind or another.
@@ -148,6 +149,15 @@ impl<P: Payload> Pool<P> {
     pub fn trim(&mut self, volume: VolumeId, first_sector: u64, sectors: u64) {
         if let Self::Paged(pool) = self {
             pool.trim(volume, first_sector, sectors);
+        }
+    }
+
+    /// Data of others takes all that is free in a disk group (`fills`), or is removed from it. Whether the group
+    /// holds pages of the pool.
+    pub fn fill_group(&mut self, group: GroupId, fills: bool) -> bool {
+        match self {
+            Self::Linear(_) => false,
+            Self::Paged(pool) => pool.fill_group(group, fills),
         }
     }
 

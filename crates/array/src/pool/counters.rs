@@ -7,7 +7,7 @@ pub struct PoolCounters {
     pub page_bytes: u64,
     /// Pages that lie on each tier now, the highest first.
     pub pages: [u64; 3],
-    /// Pages each tier has room for in all.
+    /// Pages for which there is room in each tier, apart from data that no volume has.
     pub slots: [u64; 3],
     /// Pages the volumes would have if every sector of them were written.
     pub pages_promised: u64,

@@ -176,6 +176,14 @@ impl Watch {
             IncidentKind::CacheBatteryReturned(number) => {
                 format!("the cache battery of controller {number} returns")
             }
+            IncidentKind::GroupFilled(group) => {
+                let name = array.group(group).name;
+                format!("data of others takes all that is free in group '{name}'")
+            }
+            IncidentKind::GroupEmptied(group) => {
+                let name = array.group(group).name;
+                format!("the data of others in group '{name}' is removed")
+            }
             IncidentKind::DataLost(sectors) => {
                 format!("{} acknowledged bytes are lost", sectors * 512)
             }
@@ -220,6 +228,8 @@ fn asked_for(fault: Fault) -> Option<IncidentKind> {
         Fault::RestoreController(number) => IncidentKind::ControllerReturned(number),
         Fault::LoseCacheBattery(number) => IncidentKind::CacheBatteryFailed(number),
         Fault::RestoreCacheBattery(number) => IncidentKind::CacheBatteryReturned(number),
+        Fault::FillGroup(group) => IncidentKind::GroupFilled(group),
+        Fault::EmptyGroup(group) => IncidentKind::GroupEmptied(group),
     })
 }
 

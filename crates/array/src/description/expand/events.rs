@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Expansion;
 use crate::Fault;
-use crate::description::keys::{EventKeys, EventName};
-use crate::raid::Level;
+use crate::description::keys::{EventKeys, EventName, EventSubject};
+use crate::raid::{GroupId, Level};
 
 /// Something that is to happen to the array.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,8 +119,10 @@ impl Expansion<'_> {
 
     fn fault_of(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
         let factor = self.factor_of(keys, path)?;
-        if !keys.what.is_of_disk() {
-            return self.fault_of_controller(keys, path);
+        match keys.what.subject() {
+            EventSubject::Disk => {}
+            EventSubject::Controller => return self.fault_of_controller(keys, path),
+            EventSubject::Group => return self.fault_of_group(keys, path),
         }
         let (disk, name) = self.disk_of(keys, path)?;
         Some(match keys.what {
@@ -198,6 +200,54 @@ impl Expansion<'_> {
             _ => (
                 Fault::RestoreCacheBattery(number),
                 format!("{battery} returns"),
+            ),
+        })
+    }
+
+    fn fault_of_group(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
+        for (key, is_there) in [
+            ("disk", keys.disk.is_some()),
+            ("controller", keys.controller.is_some()),
+        ] {
+            if is_there {
+                let message = format!("this event is about a disk group and has no {key}");
+                self.report(&format!("{path}.{key}"), message, None);
+                return None;
+            }
+        }
+        let pools = self.settings.pools.values();
+        let tiers: Vec<String> = pools
+            .flat_map(|pool| pool.groups.iter().map(|each| each.group.clone()))
+            .collect();
+        let help = match tiers.is_empty() {
+            true => "no pool of the array has pages".to_owned(),
+            false => format!(
+                "the disk groups of pools with pages are {}",
+                tiers.join(", ")
+            ),
+        };
+        let Some(name) = &keys.group else {
+            let message = "nothing says which disk group this is";
+            let help = format!("write group = \"NAME\", with --event 'of NAME'; {help}");
+            self.report(path, message, Some(&help));
+            return None;
+        };
+        let groups = self.settings.backend.group_names();
+        let number = groups.iter().position(|group| group == name);
+        let number = number.filter(|_| tiers.contains(name));
+        let Some(group) = number.and_then(|number| u16::try_from(number).ok()) else {
+            let message = format!("no pool has pages in a disk group '{name}'");
+            self.report(&format!("{path}.group"), message, Some(&help));
+            return None;
+        };
+        Some(match keys.what {
+            EventName::TierFills => (
+                Fault::FillGroup(GroupId(group)),
+                format!("data of others takes all that is free in group '{name}'"),
+            ),
+            _ => (
+                Fault::EmptyGroup(GroupId(group)),
+                format!("the data of others in group '{name}' is removed"),
             ),
         })
     }
@@ -308,7 +358,9 @@ impl Expansion<'_> {
                 }
                 Fault::LoseCacheBattery(_)
                 | Fault::RestoreCacheBattery(_)
-                | Fault::SlowDisk { .. } => {}
+                | Fault::SlowDisk { .. }
+                | Fault::FillGroup(_)
+                | Fault::EmptyGroup(_) => {}
             }
         }
     }

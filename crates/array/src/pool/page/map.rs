@@ -189,7 +189,7 @@ impl PageMap {
     }
 
     /// Asserts that every page lies in one slot and every slot holds one page, is the target of
-    /// a move, is free, or waits for requests in flight to become free. `O(pages)`.
+    /// a move, holds data of others, is free, or waits for requests in flight to become free. `O(pages)`.
     pub(crate) fn check(&self) {
         let mut placed = vec![0_u64; self.spaces.len()];
         for page in 0..self.pages() {
@@ -205,7 +205,13 @@ impl PageMap {
                 let (free, lingers) = space.is_free_or_lingers(slot);
                 let owner = space.owner(slot);
                 owned += u64::from(owner.is_some());
-                let states = [owner.is_some(), space.is_reserved(slot), free, lingers];
+                let states = [
+                    owner.is_some(),
+                    space.is_reserved(slot),
+                    space.is_of_others(slot),
+                    free,
+                    lingers,
+                ];
                 let held = states.into_iter().filter(|&state| state).count();
                 assert_eq!(held, 1, "slot {slot} of {:?}: {states:?}", space.group);
             }

@@ -13,7 +13,7 @@ use crate::pool::tier::Tier;
 /// sees what the next owner wrote.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    /// The page of the pool that lies there, or `NOBODY`, or `RESERVED`.
+    /// The page of the pool that lies there, or `NOBODY`, `RESERVED` or `OTHERS`.
     owner: u32,
     /// Requests in flight on the page.
     reads: u16,
@@ -32,6 +32,8 @@ pub(crate) struct GroupSpace {
     order: Order,
     /// Slots that hold a page.
     owned: u32,
+    /// Slots that hold data of others.
+    of_others: u32,
     states: Vec<Slot>,
     /// One bit per slot: something may have been written there, so it does not read as zeros.
     used: Vec<u64>,
@@ -41,6 +43,8 @@ pub(crate) struct GroupSpace {
 const NOBODY: u32 = u32::MAX;
 /// The slot is the target of a move.
 const RESERVED: u32 = u32::MAX - 1;
+/// The slot holds data that none of the volumes has.
+const OTHERS: u32 = u32::MAX - 2;
 
 impl GroupSpace {
     /// A group of `slots` free slots, the first of which are taken scattered over `spread` of them.
@@ -57,6 +61,7 @@ impl GroupSpace {
             free_map: FreeMap::new(slots),
             order: Order::new((f64::from(slots) * spread) as u32),
             owned: 0,
+            of_others: 0,
             states: vec![free; slots as usize],
             used: vec![0; (slots as usize).div_ceil(64)],
         }
@@ -65,6 +70,36 @@ impl GroupSpace {
     /// Slots of the group, free ones included.
     pub(crate) fn slots(&self) -> u32 {
         self.states.len() as u32
+    }
+
+    /// Slots that the volumes have or may get.
+    pub(crate) fn usable(&self) -> u32 {
+        self.slots() - self.of_others
+    }
+
+    /// Data of others takes all slots that are free; those that become free later stay so.
+    pub(crate) fn fill(&mut self) {
+        while let Some(place) = self.free_map.take_lowest() {
+            let slot = self.order.slot(place);
+            self.states[slot as usize].owner = OTHERS;
+            self.mark_used(slot);
+            self.of_others += 1;
+        }
+    }
+
+    /// The data of others is removed.
+    pub(crate) fn empty(&mut self) {
+        for slot in 0..self.slots() {
+            if self.is_of_others(slot) {
+                self.release(slot);
+            }
+        }
+        self.of_others = 0;
+    }
+
+    /// Whether `slot` holds data of others.
+    pub(crate) fn is_of_others(&self, slot: u32) -> bool {
+        self.states[slot as usize].owner == OTHERS
     }
 
     /// Slots that hold a page.
@@ -126,7 +161,7 @@ impl GroupSpace {
 
     /// The page that lies in `slot`.
     pub(crate) fn owner(&self, slot: u32) -> Option<u32> {
-        Some(self.states[slot as usize].owner).filter(|&owner| owner < RESERVED)
+        Some(self.states[slot as usize].owner).filter(|&owner| owner < OTHERS)
     }
 
     /// Whether `slot` is the target of a move.

@@ -24,6 +24,7 @@ use crate::VolumeId;
 use crate::group::Groups;
 use crate::group::{GroupCompletion, IoClass};
 use crate::payload::Payload;
+use crate::raid::GroupId;
 
 use moves::Moves;
 
@@ -223,6 +224,24 @@ impl<P: Payload> PagedPool<P> {
         self.operations.in_flight()
     }
 
+    /// Data of others takes all that is free in a disk group (`fills`), or is removed from it. Whether the group
+    /// holds pages of the pool.
+    pub fn fill_group(&mut self, group: GroupId, fills: bool) -> bool {
+        let space = self
+            .map
+            .spaces
+            .iter_mut()
+            .find(|space| space.group == group);
+        let Some(space) = space else {
+            return false;
+        };
+        match fills {
+            true => space.fill(),
+            false => space.empty(),
+        }
+        true
+    }
+
     /// The controller that runs the pool fails over: the contents of its read cache are lost.
     pub fn fail_over(&mut self) {
         if let Some(cache) = &mut self.cache {
@@ -237,7 +256,7 @@ impl<P: Payload> PagedPool<P> {
         counters.pages_promised = u64::from(self.map.pages());
         for space in &self.map.spaces {
             let rank = space.tier.rank();
-            counters.slots[rank] += u64::from(space.slots());
+            counters.slots[rank] += u64::from(space.usable());
             counters.pages[rank] += u64::from(space.owned());
         }
         counters.moves_under_way = self.moves.under_way();

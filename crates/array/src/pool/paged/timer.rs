@@ -73,7 +73,7 @@ impl<P: Payload> PagedPool<P> {
         let moved = (plans * self.limit_pages() as f64) as u64;
         let spaces = self.map.spaces.iter();
         let performance = spaces.filter(|space| space.tier == Tier::Performance);
-        let there = performance.map(|space| u64::from(space.slots() - space.free()));
+        let there = performance.map(|space| u64::from(space.usable() - space.free()));
         match moved.saturating_sub(there.sum()) {
             0 => HeadStart::Over,
             left => HeadStart::Brings(left.min(HEAD_START_PAGES as u64) as usize),
@@ -141,7 +141,7 @@ impl<P: Payload> PagedPool<P> {
             budget,
         };
         for space in self.map.spaces.iter().filter(|space| !space.draining) {
-            room.slots[space.tier.rank()] += space.slots();
+            room.slots[space.tier.rank()] += space.usable();
             room.free[space.tier.rank()] += space.free();
         }
         room

@@ -100,6 +100,27 @@ fn a_full_pool_says_so_and_takes_nothing() {
 }
 
 #[test]
+fn data_of_others_leaves_no_room_until_it_is_removed() {
+    let mut rig = rig(16);
+    let pages = |rig: &Rig<Bytes>| {
+        rig.pool.check_pages();
+        rig.pool.counters().pages
+    };
+    lay_out(&mut rig, 0..1, FirstWrite::Random);
+    assert!(rig.pool.fill_group(GroupId(0), true));
+    lay_out(&mut rig, 1..3, FirstWrite::Random);
+    assert_eq!(pages(&rig), [1, 2, 0]);
+    // What a page has left can be taken again.
+    rig.pool.trim(VolumeId(0), 0, PAGE);
+    lay_out(&mut rig, 3..5, FirstWrite::Random);
+    assert_eq!(pages(&rig), [1, 3, 0]);
+    assert!(rig.pool.fill_group(GroupId(0), false));
+    lay_out(&mut rig, 5..9, FirstWrite::Random);
+    assert_eq!(pages(&rig), [4, 4, 0]);
+    assert!(!rig.pool.fill_group(GroupId(3), true), "of the read cache");
+}
+
+#[test]
 fn a_page_used_before_reads_as_zeros_and_is_zeroed_by_its_first_write() {
     let mut rig = rig(20);
     lay_out(&mut rig, 0..16, FirstWrite::Random);
@@ -156,6 +177,24 @@ fn pages_move_as_background_work_in_the_limit() {
     };
     assert_eq!(moved(Direction::Read), 4 * PAGE);
     assert_eq!(moved(Direction::Write), 4 * PAGE);
+    rig.pool.check_pages();
+}
+
+#[test]
+fn a_tier_that_is_full_of_others_takes_no_hot_page() {
+    let mut rig = tiered();
+    assert!(rig.pool.fill_group(GroupId(0), true));
+    rig.tick();
+    rig.settle();
+    assert_eq!(rig.pool.counters().pages, [0, 8, 0]);
+    assert!(rig.pool.fill_group(GroupId(0), false));
+    for page in 0..4 {
+        rig.write(1, 0, &[(page * PAGE, 16, Bytes::zeroed(16))]);
+    }
+    rig.settle();
+    rig.tick();
+    rig.settle();
+    assert_eq!(rig.pool.counters().pages, [4, 4, 0]);
     rig.pool.check_pages();
 }
 
