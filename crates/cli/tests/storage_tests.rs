@@ -185,7 +185,10 @@ fn a_passive_copy_that_is_kept_is_a_database() {
     let here = Scratch::new();
     here.directory("target");
     here.directory("copies");
-    here.proofload(&format!("{SMALL} {WIDE} {FOLLOWED} --keep"))
+    // Long enough for the database to register more pages than the copy has to write.
+    let line =
+        format!("{SMALL} {WIDE} {FOLLOWED} --keep").replace("--duration 2s", "--duration 5s");
+    here.proofload(&line)
         .exits(0)
         .prints("Copies kept in copies");
     let again = SMALL.replace("--on target --out out", "--on copies --out again --reuse");

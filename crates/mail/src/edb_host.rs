@@ -261,17 +261,13 @@ impl<D: Directory> EdbHost<D> {
             true => activate(&file, &place.log).await?,
             false => String::new(),
         };
-        let opened = Database::open(
-            &self.handle,
-            &place.data,
-            &name,
-            &place.log,
-            settings,
-            observer,
-        );
-        let (engine, report) = opened
-            .await
-            .map_err(|error| Failure::of_engine(&error, &file, "opening the database"))?;
+        let (handle, data, log) = (&self.handle, &place.data, &place.log);
+        let opened = match state.is_passive_copy {
+            true => Database::open_passive_copy(handle, data, &name, log, settings, observer).await,
+            false => Database::open(handle, data, &name, log, settings, observer).await,
+        };
+        let (engine, report) =
+            opened.map_err(|error| Failure::of_engine(&error, &file, "opening the database"))?;
         if let Some(on_acknowledged) = &self.on_acknowledged {
             acknowledged::observe(database, &engine, on_acknowledged);
         }

@@ -45,6 +45,25 @@ impl<D: Directory> Database<D> {
         let parts = Parts::new(handle, file, log_directory, &settings, observer)?;
         parts.open().await
     }
+
+    /// The same of a passive copy that is activated ([`crate::passive::activate`]). Its file may end before the
+    /// last page that the log has registered: it has the pages that were written by then.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub async fn open_passive_copy(
+        handle: &Handle,
+        database_directory: &D,
+        name: &str,
+        log_directory: &D,
+        settings: EngineSettings,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<(Self, RecoveryReport), EngineError> {
+        let file = (database_directory, name);
+        let mut parts = Parts::new(handle, file, log_directory, &settings, observer)?;
+        parts.is_passive_copy = true;
+        parts.open().await
+    }
 }
 
 /// When a database was not closed properly, a page that is later than everything that was read of the
@@ -164,7 +183,8 @@ impl<D: Directory> Parts<'_, D> {
         });
         dirty.await?;
         let core = Core::new(self.handle, self.settings, cache, log, shared);
-        core.measure_file(pages_at_close).await?;
+        core.measure_file(pages_at_close, self.is_passive_copy)
+            .await?;
         let mut report = outcome.report;
         report.undone_transactions = open.len() as u64;
         let skipped = usize::from(is_seeded(SeededBug::RecoveryUndoesAllButOne));
@@ -404,8 +424,13 @@ impl<D: Directory> Parts<'_, D> {
 impl<D: Directory> Core<D> {
     /// Reads how large the database is, and makes the file as long as it must be. It is long enough,
     /// unless the storage has lost its end: pages are registered only after the file has them, and
-    /// `pages_at_close` are those that it is known to have had, 0 if that is not known.
-    async fn measure_file(&self, pages_at_close: u32) -> Result<(), EngineError> {
+    /// `pages_at_close` are those that it is known to have had, 0 if that is not known. The file of a passive
+    /// copy only becomes as long as it must be here.
+    async fn measure_file(
+        &self,
+        pages_at_close: u32,
+        is_passive_copy: bool,
+    ) -> Result<(), EngineError> {
         let owned = self.read(|step| {
             let header = space::space_header(step, DATABASE_ROOT.root)?;
             let SpaceKind::Multiple { owned_root } = header.kind else {
@@ -417,7 +442,7 @@ impl<D: Directory> Core<D> {
         let owned = owned.await?;
         let store = self.cache.store();
         let (pages, least) = (store.pages().await?, owned.max(pages_at_close));
-        if pages < least {
+        if pages < least && !is_passive_copy {
             self.note(Damage::File(FileFinding {
                 file: store.file().name(),
                 part: FilePart::DatabaseEnd,
@@ -427,6 +452,8 @@ impl<D: Directory> Core<D> {
                      were added again, empty"
                 ),
             }));
+        }
+        if pages < least {
             store.extend_to(least, IoCause::Build).await?;
         }
         self.growth.owned_pages.set(owned);

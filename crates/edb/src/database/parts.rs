@@ -27,6 +27,8 @@ pub(crate) struct Parts<'a, D: Directory> {
     pub(crate) log_directory: &'a D,
     pub(crate) settings: &'a EngineSettings,
     pub(crate) observer: Rc<dyn IoObserver>,
+    /// Whether it is a passive copy that is activated.
+    pub(crate) is_passive_copy: bool,
 }
 
 /// Where a database file and its log lie.
@@ -59,6 +61,7 @@ impl<'a, D: Directory> Parts<'a, D> {
             log_directory,
             settings,
             observer,
+            is_passive_copy: false,
         })
     }
 
