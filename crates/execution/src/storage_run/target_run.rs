@@ -336,11 +336,11 @@ fn release(
 ) -> Result<String, Error> {
     let went_wrong = result.verdict == Verdict::Error;
     let interrupted = result.verdict == Verdict::Interrupted;
-    let built = options.build_only && !interrupted;
     let unfinished = (interrupted || went_wrong).then(afterwards.unfinished);
     let unfinished = unfinished.flatten();
     let places = places(claim.layout());
-    if options.keep || options.reuse || built || went_wrong || unfinished.is_some() {
+    let asked_to_keep = options.keep || options.reuse || options.build_only;
+    if asked_to_keep || went_wrong || unfinished.is_some() {
         let fixed = if went_wrong {
             "once the cause is fixed, "
         } else {
