@@ -142,6 +142,9 @@ impl<D: Directory> Parts<'_, D> {
         let with_images = self.settings.engine.torn_pages == TornPages::LogImages;
         let known = (checkpoint, header.dbtime);
         let mut recovery = Recovery::new(&cache, &file_name, known, with_images);
+        if self.is_passive_copy {
+            recovery.set_extension_pages(self.settings.engine.extension_pages);
+        }
         cache.store().set_reads_once(with_images);
         let log = match start {
             None => self.new_log().await?,

@@ -88,7 +88,8 @@ impl<D: Directory> Replay<D> {
         let cache = Cache::new(handle, &place.settings, store, write_ahead.clone());
         let known = (seeded.checkpoint, header.dbtime);
         // Images in the log repair torn pages, and this copy has none: nothing has cut its writes off.
-        let recovery = Recovery::new(&cache, &file_name, known, false);
+        let mut recovery = Recovery::new(&cache, &file_name, known, false);
+        recovery.set_extension_pages(place.settings.engine.extension_pages);
         let observer = Rc::clone(&place.observer);
         let checkpoint_file =
             CheckpointFile::open(handle, place.log_directory, LOG_PREFIX, observer);

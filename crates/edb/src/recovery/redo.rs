@@ -11,7 +11,7 @@ use crate::store::FileStore;
 use crate::tree::step::LoggedOperation;
 use crate::tree::{LoggedOperations, Page};
 use crate::versions::{FormerState, OpenTransaction, Transactions, Update};
-use runtime::{Directory, IoFailure};
+use runtime::{Directory, IoCause, IoError, IoFailure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -19,6 +19,14 @@ use std::rc::Rc;
 struct Found {
     begin: LogPosition,
     updates: Vec<Update>,
+}
+
+/// What is known of a file that becomes longer during recovery.
+struct Growth {
+    /// Pages by which it becomes longer.
+    extension_pages: u32,
+    /// Pages that it is known to have.
+    file_pages: u32,
 }
 
 /// A deleted node that may wait to be removed.
@@ -31,6 +39,8 @@ pub(crate) struct Recovery<D: Directory> {
     /// Pages hold everything logged before this position.
     checkpoint: LogPosition,
     with_images: bool,
+    /// How the file of a passive copy becomes longer; the file of another database is long enough.
+    growth: Option<Growth>,
     /// Records waiting until the log can take page images.
     kept: Vec<(LogSpan, Vec<u8>)>,
     /// Where the first record read begins.
@@ -86,6 +96,7 @@ impl<D: Directory> Recovery<D> {
             file_name: file_name.to_owned(),
             checkpoint,
             with_images,
+            growth: None,
             kept: Vec::new(),
             first: None,
             header_dbtime,
@@ -99,6 +110,15 @@ impl<D: Directory> Recovery<D> {
                 ..RecoveryReport::default()
             },
         }
+    }
+
+    /// Makes the file longer by this many pages when the log has a page behind its end, as in a passive copy:
+    /// its database has registered pages since, and its growth is not in the log.
+    pub(crate) fn set_extension_pages(&mut self, pages: u32) {
+        self.growth = Some(Growth {
+            extension_pages: pages,
+            file_pages: 0,
+        });
     }
 
     fn refuse(&self, reason: String) -> EngineError {
@@ -317,6 +337,7 @@ impl<D: Directory> Recovery<D> {
     ) -> Result<(), EngineError> {
         let number = PageNumber(one.page);
         let formats = one.operation.formats();
+        self.lengthen_for(one.page).await?;
         if self.torn.contains_key(&one.page) && !formats {
             return Ok(()); // It has to be created again later in the log, or is lost.
         }
@@ -371,8 +392,27 @@ impl<D: Directory> Recovery<D> {
         }
     }
 
+    /// Makes the file of a passive copy long enough for this page. None of its pages behind the end is in the
+    /// cache yet, so no write of one can be under way.
+    async fn lengthen_for(&mut self, page: u32) -> Result<(), IoError> {
+        let Some(growth) = &mut self.growth else {
+            return Ok(());
+        };
+        if growth.file_pages < page {
+            let store = self.cache.store();
+            growth.file_pages = store.pages().await?;
+            if growth.file_pages < page {
+                let extended = growth.file_pages.saturating_add(growth.extension_pages);
+                growth.file_pages = page.max(extended);
+                store.extend_to(growth.file_pages, IoCause::Build).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Gives a page the state that its last image shows.
     async fn restore(&mut self, span: LogSpan, page: u32, bytes: &[u8]) -> Result<(), EngineError> {
+        self.lengthen_for(page).await?;
         let target = match self.page(PageNumber(page)).await {
             Ok(target) => {
                 self.note_page(&target);

@@ -9,9 +9,10 @@ use edb::integrity::FilePart;
 use edb::passive::{Comparison, CopyPlace, PassiveCopy, activate};
 use edb::{Commit, EngineSettings, LongValues};
 use runtime::simulated::{Fault, FaultEffect, SimulatedDisk, SimulatedOptions};
-use runtime::trace::NoObserver;
+use runtime::trace::{IoEvent, NoObserver};
 use runtime::{
-    Directory, File, Handle, IoFailure, IoOperation, Persistence, Runtime, SimulatedDirectory,
+    Directory, File, Handle, IoError, IoFailure, IoObserver, IoOperation, Persistence, Runtime,
+    SimulatedDirectory,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -28,10 +29,22 @@ fn settings_of_copy(settings: &EngineSettings) -> EngineSettings {
     settings
 }
 
+/// On storage that works no request fails.
+struct NothingFails;
+
+impl IoObserver for NothingFails {
+    fn completed(&self, _event: &IoEvent) {}
+
+    fn failed(&self, event: &IoEvent, error: &IoError) {
+        panic!("{error}: {event:?}");
+    }
+}
+
 async fn seed(
     db: &Db,
     disk: &SimulatedDisk,
     settings: &EngineSettings,
+    observer: Rc<dyn IoObserver>,
 ) -> PassiveCopy<SimulatedDirectory> {
     let (directory, log_directory) = (disk.directory("copy"), disk.directory("copy-log"));
     let place = CopyPlace {
@@ -39,7 +52,7 @@ async fn seed(
         log_directory: &log_directory,
         name: "mail.edb",
         settings: settings_of_copy(settings),
-        observer: Rc::new(NoObserver),
+        observer,
     };
     let observer = Rc::new(NoObserver);
     let seeded = db.seed(&place, READS, observer, |_| true).await;
@@ -58,7 +71,7 @@ async fn compare(
     let table = db.create_table(&messages()).await.unwrap();
     let world = TestDatabase::new(handle, db.clone(), table, State::new(), number);
     assert_eq!(world.run(number, 4, 30).await, []);
-    let copy = seed(&db, disk, settings).await;
+    let copy = seed(&db, disk, settings, Rc::new(NothingFails)).await;
     assert_eq!(world.run(number + 1, 4, 60).await, []);
     drop(world);
     db.close().await.unwrap();
@@ -168,7 +181,7 @@ fn suspended_by(fault: Fault) -> String {
         let db = create(&handle, &disk, &settings).await;
         let table = db.create_table(&messages()).await.unwrap();
         let world = TestDatabase::new(&handle, db.clone(), table, State::new(), 5);
-        let copy = seed(&db, &disk, &settings).await;
+        let copy = seed(&db, &disk, &settings, Rc::new(NoObserver)).await;
         disk.set_fault(fault);
         assert_eq!(world.run(5, 4, 100).await, []);
         drop(world);
@@ -207,7 +220,7 @@ fn pages_that_differ_are_found() {
         let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(6));
         let settings = small_settings(4096);
         let db = create(&handle, &disk, &settings).await;
-        let copy = seed(&db, &disk, &settings).await;
+        let copy = seed(&db, &disk, &settings, Rc::new(NoObserver)).await;
         db.close().await.unwrap();
         drop(db);
         let file = disk.directory("copy").open("mail.edb").await.unwrap();
@@ -245,17 +258,23 @@ impl CommitObserver for Generations {
     }
 }
 
+async fn size_of_copy(disk: &SimulatedDisk) -> u64 {
+    let file = disk.directory("copy").open("mail.edb").await.unwrap();
+    file.size_bytes().await.unwrap()
+}
+
 /// Inserts rows, a transaction each, into a database with a copy. Returns the generation of the log that each of
-/// them was committed in.
+/// them was committed in, and by how many bytes the file of the copy has grown.
 async fn insert_with_copy(
     handle: &Handle,
     disk: &SimulatedDisk,
     settings: &EngineSettings,
     rows: usize,
-) -> Vec<u32> {
+) -> (Vec<u32>, u64) {
     let db = create(handle, disk, settings).await;
     let table = db.create_table(&messages()).await.unwrap();
-    let copy = seed(&db, disk, settings).await;
+    let copy = seed(&db, disk, settings, Rc::new(NothingFails)).await;
+    let seeded_bytes = size_of_copy(disk).await;
     let generations = Rc::new(Generations {
         file_bytes: settings.engine.log_file_size.bytes(),
         ..Generations::default()
@@ -268,7 +287,8 @@ async fn insert_with_copy(
         tx.commit(Commit::Durable).await.unwrap();
     }
     assert_eq!(copy.suspension(), None);
-    generations.of_commits.take()
+    let grown_bytes = size_of_copy(disk).await - seeded_bytes;
+    (generations.of_commits.take(), grown_bytes)
 }
 
 #[test]
@@ -280,7 +300,10 @@ fn a_copy_whose_database_is_gone_has_every_commit_up_to_the_end_of_the_shipped_l
         lost += runtime.block_on(async move {
             let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(number as u64));
             let settings = small_settings([4096, 32_768][number % 2]);
-            let committed = insert_with_copy(&handle, &disk, &settings, 120 + number).await;
+            // More than the database has pages for when the copy is seeded.
+            let rows = [400, 120][number % 2] + number;
+            let (committed, grown_bytes) = insert_with_copy(&handle, &disk, &settings, rows).await;
+            assert_eq!(grown_bytes > 0, number.is_multiple_of(2), "{grown_bytes}");
             // Its power is cut with that of its database, or it goes on without it.
             let disk = match number % 4 {
                 0 => disk.killed_copy(&handle),
@@ -296,7 +319,7 @@ fn a_copy_whose_database_is_gone_has_every_commit_up_to_the_end_of_the_shipped_l
                 "mail.edb",
                 &log_directory,
                 settings,
-                Rc::new(NoObserver),
+                Rc::new(NothingFails),
             );
             let (db, report) = opened.await.unwrap();
             assert!(!report.was_clean);
