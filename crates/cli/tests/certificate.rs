@@ -177,7 +177,10 @@ fn a_report_that_is_not_of_these_results_is_no_certificate() {
         .exits(0)
         .prints("Storage test report");
     let html = fs::read_to_string(scratch.path("signed/certificate.html")).unwrap();
-    assert!(html.contains("report.html is not the page"), "{html}");
+    assert!(
+        html.contains("report.html is not what this version makes"),
+        "{html}"
+    );
     scratch.proofload("report out --quiet").exits(0);
     scratch
         .proofload("certificate out --out signed")

@@ -148,7 +148,8 @@ fn a_run_that_failed_is_verified_too() {
     scratch
         .proofload("verify out")
         .exits(4)
-        .prints("result.json: verdict\n    recorded    pass\n    recomputed  fail");
+        .prints("result.json: verdict\n    recorded    pass\n    recomputed  fail")
+        .prints("and the verdict `fail` recomputed");
 }
 
 #[test]
@@ -207,9 +208,24 @@ fn a_report_of_other_results_is_noticed() {
     scratch
         .proofload("verify out")
         .exits(5)
-        .prints("report.html is not the page that this version makes of these results");
+        .prints("report.html is not what this version makes of these results");
     scratch.proofload("report out --quiet").exits(0);
     scratch.proofload("verify out").exits(0);
+    scratch
+        .proofload("report out --jetstress-report --quiet")
+        .exits(0);
+    scratch.proofload("verify out").exits(0);
+    let files = fs::read_dir(scratch.path("out")).expect("a directory");
+    let mut files = files.flatten().map(|file| file.path());
+    let page = files.find(|path| path.extension().is_some_and(|ending| ending == "xml"));
+    let page = page.expect("a report in the layout of Jetstress");
+    let text = fs::read_to_string(&page).expect("that report");
+    fs::write(&page, format!("{text}<!-- better -->")).expect("another report");
+    scratch
+        .proofload("verify out")
+        .exits(5)
+        .prints(".xml is not what this version makes of these results")
+        .prints("`proofload report --jetstress-report` makes it again");
 }
 
 /// A pipe, a device, a socket and a file without data that is larger than any memory.

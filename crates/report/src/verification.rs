@@ -10,35 +10,46 @@ use proofload::WORKLOADS;
 use serde_json::{Value, json};
 
 use crate::files::load_run;
+use crate::jetstress::jetstress_files;
 use crate::page::html;
 
 /// Columns that a value may take in a line.
 const WIDEST_VALUE: usize = 70;
 
-/// Verifies the run in a directory, and whether its report is the page of these results. One that is not
+/// Verifies the run in a directory, and whether its reports are those of these results. One that is not
 /// may have been made by another version, so it is not called changed.
 ///
 /// # Errors
 /// When the directory is none of a run, or of a version that this one does not read.
 pub fn verify_run(directory: &Path) -> Result<Verified, LoadError> {
     let mut verified = proofload::verify::verify(directory, &WORKLOADS)?;
-    let not_verified = match read_file(&verified.directory.join(REPORT_FILE)) {
-        // A run that was killed has none.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => Some(format!("{REPORT_FILE} cannot be read: {error}.")),
-        Ok(page) => {
-            let run = load_run(&verified.directory).ok();
-            let is_other = run.is_some_and(|run| page != html(&run).into_bytes());
-            is_other.then(|| {
-                format!(
-                    "{REPORT_FILE} is not the page that this version makes of these results: it was \
-                     changed, or made by another version. `proofload report` makes it again."
-                )
-            })
+    if let Ok(run) = load_run(&verified.directory) {
+        let mut compare = |file: &str, text: &str, command: &str| {
+            let problem = problem_of(&verified.directory.join(file), text);
+            let problem =
+                problem.map(|problem| format!("{file} {problem} `{command}` makes it again."));
+            verified.not_verified.extend(problem);
+        };
+        compare(REPORT_FILE, &html(&run), "proofload report");
+        // A run of another workload has no report in the layout of Jetstress.
+        for (file, text) in jetstress_files(&run).unwrap_or_default() {
+            compare(&file, &text, "proofload report --jetstress-report");
         }
-    };
-    verified.not_verified.extend(not_verified);
+    }
     Ok(verified)
+}
+
+/// Why a report is not the one that is made of the results; `None` too if there is none, as of a run that was
+/// killed.
+fn problem_of(path: &Path, text: &str) -> Option<String> {
+    match read_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(format!("cannot be read: {error}.")),
+        Ok(found) => (found != text.as_bytes()).then(|| {
+            "is not what this version makes of these results: it was changed, or made by another version."
+                .to_owned()
+        }),
+    }
 }
 
 /// The answer with what it is based on, in lines.
@@ -60,10 +71,9 @@ pub fn verification_text(verified: &Verified) -> String {
             counted(verified.files, "file")
         ));
     }
-    if verified.samples > 0 || verified.verdict {
-        let verdict = verified.result.as_ref().filter(|_| verified.verdict);
-        let verdict = verdict.map_or_else(String::new, |result| {
-            format!(" and the verdict `{}`", result.verdict)
+    if verified.samples > 0 || verified.verdict.is_some() {
+        let verdict = verified.verdict.map_or_else(String::new, |verdict| {
+            format!(" and the verdict `{verdict}`")
         });
         text.push_str(&format!(
             "  {}, {}{verdict} recomputed from {}\n",
@@ -130,7 +140,7 @@ pub fn verification_json(verified: &Verified) -> Value {
         "figures": verified.figures,
         "checks": verified.checks,
         "samples": verified.samples,
-        "verdict_recomputed": verified.verdict,
+        "verdict_recomputed": verified.verdict.is_some(),
         "differences": differences.collect::<Vec<_>>(),
         "difference_count": verified.differences.count,
         "not_verified": verified.not_verified,

@@ -29,7 +29,7 @@ pub use ranks::load_part;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::result::{FileHash, RunResult, WholeBytes};
+use crate::result::{FileHash, RunResult, Verdict, WholeBytes};
 use crate::run_directory::{
     CONFIG_FILE, FIRST_SERIES, LoadError, MOST_BYTES, RESULT_FILE, SeriesFiles, document_hash,
     hash_file, load_samples, parse_result, read_file, read_result, run_directory_of, whole_samples,
@@ -124,8 +124,8 @@ pub struct Verified {
     pub checks: u64,
     /// Samples of the measured phase that were added up.
     pub samples: u64,
-    /// Whether the verdict was reached again.
-    pub verdict: bool,
+    /// The verdict that follows from the samples; `None` when none was reached.
+    pub verdict: Option<Verdict>,
     /// Everything that differs, the first cases in full.
     pub differences: Differences,
     /// What could not be compared and why, in sentences.
@@ -348,7 +348,8 @@ fn compare_figures(result: &RunResult, terms: TermsOf<'_>, verified: &mut Verifi
         }
     };
     let judged = judged::recomputed(result, &recount, terms.as_ref());
-    verified.verdict = terms.is_some() && judged.unexplained.is_none();
+    let is_judged = terms.is_some() && judged.unexplained.is_none();
+    verified.verdict = is_judged.then_some(judged.result.verdict);
     verified.not_verified.extend(judged.unexplained);
     verified.checks = judged.result.checks.len() as u64;
     compare::compare(result, &judged.result, verified);

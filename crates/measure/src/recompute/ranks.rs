@@ -56,7 +56,7 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
         }
         match verify_one(&directory, terms, true) {
             Ok(own) => {
-                reached &= own.verdict || own.agreement() == Agreement::Partial;
+                reached &= own.verdict.is_some() || own.agreement() == Agreement::Partial;
                 take_over(recorded, own, verified);
             }
             Err(error) => {
@@ -76,10 +76,8 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
             }
         }
     }
-    verified.verdict = reached;
     if is_unfinished {
         // It holds what the ranks had said last, which is in no sample.
-        verified.verdict = false;
         verified.cannot("The run of all ranks did not end, so what they come to was not compared.");
         return;
     }
@@ -91,6 +89,7 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
     whole.notes.clone_from(&result.notes);
     whole.files.clone_from(&result.files);
     whole.document_sha256.clone_from(&result.document_sha256);
+    verified.verdict = reached.then_some(whole.verdict);
     verified.checks += whole.checks.len() as u64;
     compare::compare(result, &whole, verified);
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::open::open_file;
-use super::{REPORT_FILE, RESULT_FILE, STATUS_FILE, TEMPORARY_FILE};
+use super::{RESULT_FILE, STATUS_FILE, TEMPORARY_FILE};
 use crate::result::{FileHash, RunResult};
 
 /// What stands before the hash of the document. Only a field of the document itself stands two blanks
@@ -30,8 +30,8 @@ pub struct DocumentHash {
     pub recomputed: String,
 }
 
-/// The hashes of the files of a run that are written while it lasts, by name. The report is not among
-/// them, as it can be made again, nor is the state of the run, which is removed at its end.
+/// The hashes of the files of a run that are written while it lasts, by name. Reports are not among
+/// them, as they can be made again, nor is the state of the run, which is removed at its end.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -43,13 +43,19 @@ pub(super) fn hash_files(directory: &Path) -> io::Result<Vec<FileHash>> {
             continue;
         };
         let is_derived =
-            [RESULT_FILE, REPORT_FILE, STATUS_FILE, TEMPORARY_FILE].contains(&file.as_str());
+            is_report(&file) || [RESULT_FILE, STATUS_FILE, TEMPORARY_FILE].contains(&file.as_str());
         if entry.file_type()?.is_file() && !is_derived {
             hashes.push(hash_file(directory, file, u64::MAX)?);
         }
     }
     hashes.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(hashes)
+}
+
+/// Whether it is a page or a document made of a result, which may have been made of an interrupted run.
+fn is_report(file: &str) -> bool {
+    let ending = Path::new(file).extension();
+    ending.is_some_and(|ending| ending == "html" || ending == "xml")
 }
 
 /// The hash of one file of a directory.
@@ -166,7 +172,12 @@ mod tests {
     #[test]
     fn files_are_hashed_as_sha256sum_does() {
         let directory = tempfile::tempdir().unwrap();
-        for (file, text) in [("b.csv", "abc"), ("a.toml", ""), ("report.html", "x")] {
+        for (file, text) in [
+            ("b.csv", "abc"),
+            ("a.toml", ""),
+            ("report.html", "x"),
+            ("old.xml", "x"),
+        ] {
             fs::write(directory.path().join(file), text).unwrap();
         }
         let hashes = hash_files(directory.path()).unwrap();

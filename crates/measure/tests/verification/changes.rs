@@ -240,7 +240,7 @@ fn what_could_not_be_compared_is_said() {
     let run = Run::with(|_| ());
     let verified = verified_by(&run.path(), &Ok(None));
     begins(&verified, "The verdict was not recomputed");
-    assert!(!verified.verdict);
+    assert_eq!(verified.verdict, None);
 
     let run = Run::with(|_| ()).without_hashes();
     let heads = run.read("samples.csv").lines().next().unwrap().to_owned();
@@ -309,7 +309,7 @@ fn a_verdict_must_follow_from_the_samples_or_say_less() {
             usize::from(may_be == Some(true)),
             "{case}"
         );
-        assert_eq!(verified.verdict, may_be != Some(true), "{case}");
+        assert_eq!(verified.verdict.is_some(), may_be != Some(true), "{case}");
     }
     // The samples of a run that was stopped say nothing of that.
     let run = Run::with(|one| one.set_verdict(Interrupted, "Stopped."));
@@ -335,7 +335,7 @@ fn causes_are_compared_only_where_the_run_looked_for_them() {
             let verified = run.verified();
             assert_eq!(fields(&verified), Vec::<&str>::new(), "{verdict}");
             assert_eq!(verified.agreement(), Agreement::Partial, "{verdict}");
-            assert!(!verified.verdict, "{verdict}");
+            assert_eq!(verified.verdict, None, "{verdict}");
         }
         let attributed = |one: &mut RunResult| {
             fits_a_cache(one);

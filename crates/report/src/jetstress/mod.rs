@@ -97,20 +97,27 @@ pub fn write_jetstress_report(
     directory: &Path,
 ) -> Result<Vec<PathBuf>, NoJetstressReport> {
     let mut written = Vec::new();
-    for layout in jetstress_layouts(run)? {
-        for (ending, text) in [
-            ("html", html::page(&layout)),
-            ("xml", xml::document(&layout)),
-        ] {
-            let path = directory.join(format!("{}.{ending}", layout.stem));
-            replace_document(&path, text.as_bytes()).map_err(|error| ReportError::Write {
-                page: path.clone(),
-                error,
-            })?;
-            written.push(path);
-        }
+    for (name, text) in jetstress_files(run)? {
+        let path = directory.join(name);
+        replace_document(&path, text.as_bytes()).map_err(|error| ReportError::Write {
+            page: path.clone(),
+            error,
+        })?;
+        written.push(path);
     }
     Ok(written)
+}
+
+/// The names and the texts of those files.
+pub(crate) fn jetstress_files(run: &Run) -> Result<Vec<(String, String)>, NoJetstressReport> {
+    let files = jetstress_layouts(run)?.into_iter().flat_map(|layout| {
+        let of_ending = |ending| format!("{}.{ending}", layout.stem);
+        [
+            (of_ending("html"), html::page(&layout)),
+            (of_ending("xml"), xml::document(&layout)),
+        ]
+    });
+    Ok(files.collect())
 }
 
 /// The report of the test itself: the sections of Jetstress in its order, and behind them what else people
