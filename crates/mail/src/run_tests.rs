@@ -308,6 +308,16 @@ fn a_warm_up_waits_for_a_steady_load_where_asked_to() {
 }
 
 #[test]
+fn the_fill_of_the_caches_is_that_at_the_beginning_of_the_measurement() {
+    let mut plan = MailPlan::new(&profile(), 1);
+    plan.run.warm_up.shortest = TimeSpan(0);
+    plan.run.warm_up.longest = TimeSpan(500_000_000);
+    let result = run_with(DISK, plan, &[], u64::MAX, Heard::default());
+    let fill = result.throughput.cache_fill_fraction;
+    assert!(fill > Some(0.1), "{fill:?}");
+}
+
+#[test]
 fn a_warm_up_says_what_it_waits_for() {
     let mut profile = profile();
     profile.run.warm_up.minimum = Some(TimeSpan::seconds(20));

@@ -75,6 +75,8 @@ pub struct RunController {
     /// What is being done in this stage, since when, and not reported yet.
     doing: Option<(String, u64)>,
     cache_fill: Vec<f64>,
+    /// Shards that have not said yet how full theirs were when measuring began.
+    fills_to_note: usize,
     steady_load: SteadyLoad,
     /// What is known of the latencies, where the measured phase ends when that is enough.
     known: Option<Known>,
@@ -134,6 +136,7 @@ impl RunController {
             sampled_phase: (u32::MAX, 0.0),
             doing: None,
             cache_fill: vec![0.0; shards],
+            fills_to_note: 0,
             steady_load: SteadyLoad::new(&plan.run),
             known: plan.run.until_percent.map(Known::new),
             filled_ns: None,
@@ -230,7 +233,7 @@ impl RunController {
             ShardMessage::ToHandle(bytes) => self.enter_total(shard, bytes, now_ns, listener),
             ShardMessage::Progress(bytes) => self.enter_progress(shard, bytes, listener),
             ShardMessage::OnStep(text) => self.doing = Some((text, now_ns)),
-            ShardMessage::CacheFill(fill) => self.cache_fill[shard] = fill,
+            ShardMessage::CacheFill(fill) => self.enter_fill(shard, fill),
             ShardMessage::Backlog { shed, .. } => self.shed[shard] = shed,
             ShardMessage::Service { out_since_ns } => self.service.note(out_since_ns),
             ShardMessage::Note(text) => {
@@ -396,6 +399,7 @@ impl RunController {
             self.order_load();
         }
         if stage == Stage::Measure {
+            self.fills_to_note = self.cache_fill.len();
             self.account.note_cache_fill(self.least_fill());
         }
         let expected = match stage {

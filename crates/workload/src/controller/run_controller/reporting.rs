@@ -70,6 +70,16 @@ impl RunController {
         }
     }
 
+    /// Notes how full the caches of a shard are. Each says so first of all when measuring begins: what was
+    /// known until then may be as old as a tick.
+    pub(super) fn enter_fill(&mut self, shard: usize, fill: f64) {
+        self.cache_fill[shard] = fill;
+        if self.stage == Stage::Measure && self.fills_to_note > 0 {
+            self.fills_to_note -= 1;
+            self.account.note_cache_fill(self.least_fill());
+        }
+    }
+
     /// How full the least filled cache is.
     pub(super) fn least_fill(&self) -> f64 {
         self.cache_fill.iter().copied().fold(1.0, f64::min)
