@@ -20,7 +20,18 @@ pub(crate) fn elsewhere(name: &str, targets: &[PathBuf]) -> Result<PathBuf, Erro
         )
     })?;
     let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-    Ok(place.join(DEFAULT_PARENT).join(format!("{name}-{now}")))
+    Ok(vacant(
+        &place.join(DEFAULT_PARENT),
+        &format!("{name}-{now}"),
+    ))
+}
+
+/// This name in a directory, with a number behind it when it is taken, as by a run that began in the same second.
+fn vacant(parent: &Path, name: &str) -> PathBuf {
+    let numbered = (2..1000).map(|number| parent.join(format!("{name}-{number}")));
+    let first = parent.join(name);
+    let mut names = std::iter::once(first.clone()).chain(numbered);
+    names.find(|path| !path.exists()).unwrap_or(first)
 }
 
 /// Whether a directory is one of these targets, or lies in one.
@@ -30,4 +41,18 @@ pub(crate) fn lies_in(place: &Path, targets: &[PathBuf]) -> bool {
         .iter()
         .filter_map(|target| target.canonicalize().ok());
     targets.into_iter().any(|target| place.starts_with(target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_taken_gets_a_number() {
+        let place = tempfile::tempdir().expect("a directory");
+        let first = vacant(place.path(), "run-1");
+        assert_eq!(first, place.path().join("run-1"));
+        std::fs::create_dir(&first).expect("a new directory");
+        assert_eq!(vacant(place.path(), "run-1"), place.path().join("run-1-2"));
+    }
 }
