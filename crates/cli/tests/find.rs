@@ -89,8 +89,12 @@ fn a_target_beyond_the_maximum_is_compared_with_it() {
     assert!(matches!(ended.status, Some(1 | 5)), "{}", ended.stdout);
     let result = result(&here);
     let reason = result["verdict_reason"].as_str().expect("a reason");
-    // A machine that is busy with other work may keep the levels at no load.
-    let found = ["Maximum found ", "No load that was tried kept "];
+    // A machine that is busy with other work may keep the levels at no load, or need too long for a search.
+    let found = [
+        "Maximum found ",
+        "No load that was tried kept ",
+        "At least ",
+    ];
     assert!(found.iter().any(|one| reason.starts_with(one)), "{reason}");
     assert!(
         reason.contains("target 30,000,000 IOPS not reached"),

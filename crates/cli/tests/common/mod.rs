@@ -103,16 +103,17 @@ impl Scratch {
     }
 
     /// As [`Scratch::proofload`], for a run that misses a level: exit status 1. Where other programs keep
-    /// the CPUs busy the run says so and leaves it open (status 5); it is then repeated.
+    /// the CPUs busy the run says so and leaves it open (status 5); it is then repeated, each time later.
     pub fn fails(&self, line: &str) -> Ended {
         let mut words = line.split_whitespace();
         let out = words.find(|word| *word == "--out").and(words.next());
         let out = self.path(out.expect("a directory for the results"));
-        for _ in 0..10 {
+        for wait_s in 0..10 {
             let ended = self.proofload(line);
             if ended.status != Some(5) {
                 return ended.exits(1);
             }
+            std::thread::sleep(std::time::Duration::from_secs(wait_s));
             std::fs::remove_dir_all(&out).expect("results to remove");
         }
         self.proofload(line).exits(1)
