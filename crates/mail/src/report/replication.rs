@@ -19,15 +19,23 @@ pub(super) const SEEDING: ResultMetric = ResultMetric {
 pub(super) fn section(result: &RunResult) -> Option<Section> {
     let replication = result.replication.as_ref()?;
     let rate = replication.seeding_bytes_per_second().unwrap_or(0.0);
+    let databases = &replication.databases;
+    let are_compared = databases.iter().filter(|one| one.compared_pages.is_some());
+    let compared = match are_compared.count() {
+        0 => "no copy was".to_owned(),
+        count if count == databases.len() => "each copy was".to_owned(),
+        1 => "one of the copies was".to_owned(),
+        count => format!("{count} of the copies were"),
+    };
     let seeded = format!(
         "Passive copies of {} in {}, seeded before the load at the same time: {}/s together. Full log files \
-         were shipped to them and replayed while the load ran; at the end each copy was brought to the end of \
+         were shipped to them and replayed while the load ran; at the end {compared} brought to the end of \
          the log and compared with its database. Queues are in log files.",
-        counted(replication.databases.len() as u64, "database"),
+        counted(databases.len() as u64, "database"),
         replication.copied_to,
         bytes(rate)
     );
-    let problems = replication.databases.iter();
+    let problems = databases.iter();
     let problems = problems.filter(|one| !one.problem.is_empty());
     let problems = problems.map(|one| format!("{}: {}", one.name, one.problem));
     Some(Section {
