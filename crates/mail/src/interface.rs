@@ -1,7 +1,7 @@
 //! The mail workload behind the interface of all workloads.
 
 use crate::edb_host::{DatabaseDirectories, database_file, is_beside_database, is_database_file};
-use crate::plan::{MailPlan, database_name};
+use crate::plan::{MailPlan, OPEN_LOOP_SESSIONS_PER_DATABASE, database_name};
 use crate::profile::{BUNDLED, KIND, MailProfile};
 use crate::report;
 use crate::simulation::SimulatedHost;
@@ -255,10 +255,18 @@ impl Profile for MailProfile {
             _ if self.tuning.find == FindLoad::MaxIops => {
                 "the highest rate with every service level met".to_owned()
             }
-            (Some(rate), _) => format!("{} IOPS held", limit(rate)),
+            (Some(rate), _) => format!(
+                "{} IOPS held {}",
+                limit(rate),
+                held_by(self.mail.sessions())
+            ),
             _ if self.mail.held_transactions_per_second.is_some() => {
                 let held = self.mail.held_transactions_per_second.unwrap_or_default();
-                format!("{} transactions/s held", limit(held))
+                format!(
+                    "{} transactions/s held {}",
+                    limit(held),
+                    held_by(self.mail.sessions())
+                )
             }
             (None, Some(_)) if of_each.is_some() => {
                 let of_each = u64::from(of_each.unwrap_or_default());
@@ -275,19 +283,22 @@ impl Profile for MailProfile {
     fn describe_question(&self) -> String {
         let mail = &self.mail;
         let mailboxes = mail.mailboxes();
-        let load = match self.run.held_rate {
+        let load = match (self.run.held_rate, mail.sessions()) {
             _ if self.tuning.find == FindLoad::MaxIops => {
-                "the highest rate found that keeps every service level".to_owned()
+                "at the highest rate found that keeps every service level".to_owned()
             }
-            Some(rate_iops) => format!(
-                "a held rate of {} ({} IOPS each)",
+            (Some(rate_iops), _) => format!(
+                "at a held rate of {} ({} IOPS each)",
                 bounded(rate_iops, Unit::Iops),
                 units::figure(rate_iops / mailboxes as f64)
             ),
-            None => format!("{} IOPS each", mail.iops_per_mailbox),
+            (None, Some(threads)) if mail.iops_per_mailbox <= 0.0 => {
+                format!("with {}", units::count(u64::from(threads), "thread"))
+            }
+            (None, _) => format!("at {} IOPS each", mail.iops_per_mailbox),
         };
         format!(
-            "{} mailboxes of {} at {load}",
+            "{} mailboxes of {} {load}",
             units::count_of(mailboxes),
             units::size(mail.mailbox_size.bytes()),
         )
@@ -361,6 +372,14 @@ fn dealt_out(text: &str, databases: u32) -> Result<u32, Refusal> {
     Ok(mailboxes.div_ceil(databases))
 }
 
+/// Who holds a rate: this many sessions over all databases, or as many as are taken for it. Nothing tunes them.
+fn held_by(sessions: Option<u32>) -> String {
+    match sessions {
+        Some(sessions) => format!("by {}", units::count(u64::from(sessions), "thread")),
+        None => format!("by up to {OPEN_LOOP_SESSIONS_PER_DATABASE} threads for each database"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,5 +398,16 @@ mod tests {
             profile.describe_question(),
             "1,000 mailboxes of 2 MiB at a held rate of 400 IOPS (0.400 IOPS each)"
         );
+        let each = "for each database";
+        assert_eq!(
+            profile.describe_load(),
+            format!("400 IOPS held by up to 64 threads {each}")
+        );
+        profile.mail.threads = Some(12);
+        assert_eq!(profile.describe_load(), "400 IOPS held by 12 threads");
+        profile.run.held_rate = None;
+        profile.mail.iops_per_mailbox = 0.0;
+        let question = profile.describe_question();
+        assert_eq!(question, "1,000 mailboxes of 2 MiB with 12 threads");
     }
 }

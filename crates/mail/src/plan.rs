@@ -26,7 +26,7 @@ use workload::random::derive;
 
 /// Sessions per database that carry out the arrivals of an open loop when the profile gives no
 /// number.
-const OPEN_LOOP_SESSIONS_PER_DATABASE: u32 = 64;
+pub(crate) const OPEN_LOOP_SESSIONS_PER_DATABASE: u32 = 64;
 
 /// Everything that a run on mailbox databases needs to know. The same for all of its threads.
 #[derive(Debug, Clone)]

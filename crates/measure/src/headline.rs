@@ -1,6 +1,6 @@
 //! The answer of a run as one sentence, the same on the terminal, in the report and in `result.json`.
 
-use crate::display::number::{bounded, bytes, count, duration, latency, quantity};
+use crate::display::number::{bounded, bytes, count, duration, latency, limit, quantity};
 use crate::display::tuning_outcome;
 use crate::metric::Unit;
 use crate::result::{CheckId, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict};
@@ -108,7 +108,18 @@ fn reached(result: &RunResult, load: Option<&str>) -> String {
     let throughput = &result.throughput;
     let achieved = throughput.achieved_iops;
     if let Some(outcome) = result.tuning.as_ref().and_then(tuning_outcome) {
-        return format!("{outcome}; achieved {}", quantity(achieved, Unit::Iops));
+        let held = result
+            .tuning
+            .as_ref()
+            .and_then(|tuning| tuning.held_percent);
+        let held = held.filter(|percent| *percent < 100.0);
+        let held = held.map_or(String::new(), |percent| {
+            format!(" with {} % of it held", limit(percent))
+        });
+        return format!(
+            "{outcome}; achieved {}{held}",
+            quantity(achieved, Unit::Iops)
+        );
     }
     match (load, throughput.target_iops) {
         (Some(load), None) => load.replace(" (", ", ").replace(')', ""),
@@ -209,7 +220,7 @@ mod tests {
     use super::*;
     use crate::result::{
         BackedUpDatabase, BackupResult, Check, DeviceResult, RecoveredDatabase, RecoveryResult,
-        TestKind,
+        SearchEnd, TestKind, TuningResult, TuningStep,
     };
 
     fn measured() -> RunResult {
@@ -236,6 +247,29 @@ mod tests {
         }];
         result.set_verdict(Verdict::Pass, "All 2 checks passed.");
         result
+    }
+
+    #[test]
+    fn a_part_of_the_maximum_that_was_held_is_named() {
+        let mut result = measured();
+        let tuning = TuningResult {
+            finds_maximum: true,
+            maximum_iops: Some(960.0),
+            held_percent: Some(50.0),
+            ended: SearchEnd::Time,
+            steps: vec![TuningStep::default()],
+            ..TuningResult::default()
+        };
+        result.tuning = Some(tuning.clone());
+        let text = compose(&result, None);
+        let held = "; achieved 480 IOPS with 50 % of it held, for 2 h";
+        assert!(text.contains(held), "{text}");
+        result.tuning = Some(TuningResult {
+            held_percent: Some(100.0),
+            ..tuning
+        });
+        let text = compose(&result, None);
+        assert!(text.contains("achieved 480 IOPS, for 2 h"), "{text}");
     }
 
     #[test]

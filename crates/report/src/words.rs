@@ -1,7 +1,7 @@
 //! The verdict in words.
 
 use measure::metric::{Stream, Unit};
-use measure::result::{ErrorKind, HostResult, RunKind, RunResult, Verdict};
+use measure::result::{ErrorKind, HostResult, RunKind, RunResult, TuningResult, Verdict};
 
 use measure::service_level::{allowed_errors, describe_counts};
 use measure::units;
@@ -18,6 +18,24 @@ pub struct Headline {
     pub sentence: String,
     /// Why, as a sentence; may be empty.
     pub reason: String,
+}
+
+/// The highest load of a curve up to which every level was met, and its knee, as sentences.
+pub fn of_curve(tuning: &TuningResult) -> String {
+    let kept = tuning.curve.iter().take_while(|step| step.kept).last();
+    let highest = kept.map_or("No load met every service level.".to_owned(), |step| {
+        format!(
+            "Highest load that met every service level, with all below it: {}.",
+            quantity(step.achieved_iops, Unit::Iops)
+        )
+    });
+    let knee = tuning.knee_iops.map_or(String::new(), |knee| {
+        format!(
+            " Knee, the highest ratio of rate to average database read latency: {}.",
+            quantity(knee, Unit::Iops)
+        )
+    });
+    highest + &knee
 }
 
 /// The name of the I/O driver by which requests reached the kernel; `None` where none of our own did.

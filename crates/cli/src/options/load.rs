@@ -12,7 +12,8 @@ pub struct LoadOptions {
     /// Length of the measured phase, such as 10m or 2h; of a prediction in simulated time.
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// Sessions over all databases, or "auto" to find the number that reaches the rate.
+    /// Sessions over all databases, or "auto" to find the number that reaches the rate. Where a rate is held,
+    /// "auto" looks for nothing and takes up to 64 for each database.
     #[arg(long, value_name = "N|auto")]
     pub threads: Option<String>,
     /// Users of a brokerage.

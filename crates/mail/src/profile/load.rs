@@ -29,7 +29,8 @@ settings! {
             source "About 150 messages sent and received a day in the Exchange 2013 sizing table, \
                 unconfirmed.";
         /// Sessions over all databases, each running one transaction after the other. "auto" finds
-        /// the number that reaches the rate (see [tuning]).
+        /// the number that reaches the rate (see [tuning]); where a rate is held, up to 64 for each
+        /// database take its transactions.
         pub threads: Option<u32> = None,
             as or_word("auto", within(1..=65_536)),
             source "Jetstress 2013 counts threads over all databases and tunes them by default.";

@@ -2,16 +2,16 @@
 
 use maud::{Markup, html};
 use measure::display::tuning_outcome;
-use measure::metric::Unit;
 use measure::result::{TuningResult, TuningStep};
 use measure::units::sentence;
 
 use super::{charts, tables};
 use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
 use crate::limits;
-use crate::number::{limit, quantity};
+use crate::number::limit;
 use crate::run::Run;
 use crate::table::{curve_table, tuning_table};
+use crate::words::of_curve;
 
 /// The steps of a search for the load, with charts over the load, and the curve of response times.
 pub(super) fn tuning(run: &Run) -> Markup {
@@ -37,29 +37,11 @@ pub(super) fn tuning(run: &Run) -> Markup {
         }
         @if !tuning.curve.is_empty() {
             h2 { "Response time against load" }
-            p { (curve_sentence(tuning)) }
+            p { (of_curve(tuning)) }
             (charts("", &[curve_chart(run, tuning)]))
             (tables::table(&curve_table(&run.result)))
         }
     }
-}
-
-/// Knee and highest passing load.
-fn curve_sentence(tuning: &TuningResult) -> String {
-    let kept = tuning.curve.iter().take_while(|step| step.kept).last();
-    let highest = kept.map_or("No load met every service level.".to_owned(), |step| {
-        format!(
-            "Highest load that met every service level, with all below it: {}.",
-            quantity(step.achieved_iops, Unit::Iops)
-        )
-    });
-    let knee = tuning.knee_iops.map_or(String::new(), |knee| {
-        format!(
-            " Knee, the highest ratio of rate to average database read latency: {}.",
-            quantity(knee, Unit::Iops)
-        )
-    });
-    highest + &knee
 }
 
 /// What a step is drawn over: the rate that was held, else the number of threads.

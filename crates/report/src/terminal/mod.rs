@@ -28,7 +28,9 @@ use crate::table::{
     replay_sentence, short_steps_table, verification_table,
 };
 use crate::tone::Tone;
-use crate::words::{headline, io_driver, place_noun, target_text, was_measured, workload_name};
+use crate::words::{
+    headline, io_driver, of_curve, place_noun, target_text, was_measured, workload_name,
+};
 use draw::Text;
 
 /// Up to this many checks are listed one by one; more are grouped by service level.
@@ -143,11 +145,8 @@ fn load_search(text: &mut Text, result: &RunResult) {
         text.head(head);
         text.table(&short_steps_table(steps));
     }
-    if let Some(knee) = tuning.knee_iops {
-        let knee = quantity(knee, Unit::Iops);
-        text.line(&format!(
-            "Knee (highest ratio of rate to read latency): {knee}."
-        ));
+    if !tuning.curve.is_empty() {
+        text.line(&of_curve(tuning));
     }
 }
 
