@@ -28,8 +28,9 @@ const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a message is about when it names no device: words of the block layer and of file systems about
 /// requests that failed.
-const ERRORS: [&str; 12] = [
+const ERRORS: [&str; 13] = [
     "I/O error",
+    "attempt to access beyond end of device",
     "critical medium error",
     "critical target error",
     "Medium Error",
@@ -143,8 +144,32 @@ fn parse(record: &str, begun_us: u64) -> Option<KernelMessage> {
     Some(KernelMessage {
         at_s: at_us.saturating_sub(begun_us) as f64 / 1e6,
         level: level(priority & 7).to_owned(),
-        text: text.chars().take(LONGEST).collect(),
+        text: unescaped(text).chars().take(LONGEST).collect(),
     })
+}
+
+/// A text without the escapes by which the kernel writes line ends within a message, backslashes and what is not
+/// ASCII: `\x0a` and the like. Line ends become blanks.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\\x") {
+        bytes.extend_from_slice(before.as_bytes());
+        let digits = after.get(..2);
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte {
+            Some(byte) => {
+                bytes.push(if byte.is_ascii_control() { b' ' } else { byte });
+                rest = &after[2..];
+            }
+            None => {
+                bytes.extend_from_slice(b"\\x");
+                rest = after;
+            }
+        }
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn level(severity: u32) -> &'static str {
@@ -195,6 +220,21 @@ mod tests {
         "not a record",
         "6,1417,97000000,-;usb 1-1: new device\n",
     ];
+
+    #[test]
+    fn a_device_in_a_second_line_of_a_message_is_found() {
+        let mut messages = KernelMessages::default();
+        let devices = ["loop2".to_owned()];
+        let record =
+            "4,9,100,-;proofload: refused\\x0aloop2: rw=34816, a\\x5cb \\xc3\\xa9 \\xzz\\x\n";
+        messages.add(record, &devices, 0);
+        assert_eq!(messages.messages.len(), 1);
+        let text = &messages.messages[0].text;
+        assert_eq!(
+            text,
+            "proofload: refused loop2: rw=34816, a\\b \u{e9} \\xzz\\x"
+        );
+    }
 
     #[test]
     fn recorded_messages_about_the_devices_are_kept() {
