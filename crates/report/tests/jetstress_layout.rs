@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 
 use invented::Story;
 use measure::result::{
-    BackedUpDatabase, BackupResult, RecoveredDatabase, RecoveryResult, TestKind, Verdict,
-    VerificationResult, VerifiedDatabase,
+    BackedUpDatabase, BackupResult, ErrorCount, ErrorKind, ErrorRecord, IntegrityClass,
+    PhaseResult, RecoveredDatabase, RecoveryResult, TestKind, Verdict, VerificationResult,
+    VerifiedDatabase,
 };
 use report::{NoJetstressReport, Run, jetstress_layouts, write_jetstress_report};
 
@@ -213,6 +214,8 @@ fn backup_and_recovery_have_their_average_and_sum_behind_the_databases() {
     let mut run = Story::default().run();
     let result = &mut run.result;
     result.tests = vec![TestKind::Backup, TestKind::Recovery];
+    result.phases.retain(|phase| !phase.is_measured());
+    result.duration_s = 0.0;
     let backed_up = |seconds: f64| BackedUpDatabase {
         size_bytes: 64 << 20,
         bytes: 64 << 20,
@@ -254,6 +257,53 @@ fn backup_and_recovery_have_their_average_and_sum_behind_the_databases() {
         (number(recovery[4][1]), number(recovery[4][2])),
         (1000.0, 250.0)
     );
+    // No load has run: nobody claims its threads, latencies and samples.
+    for text in [
+        "Operation mix",
+        "Performance logging",
+        "Read Average Latency",
+    ] {
+        assert!(!recovery_page.contains(text), "{text}");
+    }
+    assert_eq!(value_behind(&recovery_page, "Thread Count"), "");
+}
+
+#[test]
+fn errors_beyond_the_list_count_and_the_verdict_ends_the_log() {
+    let mut run = Story::default().run();
+    let result = &mut run.result;
+    let database = &result.databases[0];
+    let (name, path) = (database.name.clone(), database.path.clone());
+    let class = Some(IntegrityClass::Zeroed);
+    result.errors = vec![ErrorRecord {
+        class,
+        kind: ErrorKind::Integrity,
+        database: name.clone(),
+        file: path,
+        ..ErrorRecord::default()
+    }];
+    result.error_counts = vec![ErrorCount {
+        database: name,
+        class,
+        errors: 750,
+        times: 750,
+    }];
+    let last = PhaseResult {
+        name: "checksum".to_owned(),
+        duration_s: 9.0,
+        ..result.phases.last().expect("a phase").clone()
+    };
+    result.phases.push(last);
+    let directory = tempfile::tempdir().expect("a directory");
+    let page = read(&written(&run, directory.path())[0]);
+    let rows = page
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.contains(">750<"));
+    assert_eq!(rows.count(), 1, "the errors of one volume");
+    let log = page.find("-- Result: ").expect("a verdict");
+    let checksum = page.find("-- Phase checksum").expect("a phase");
+    assert!(checksum < log);
 }
 
 #[test]

@@ -227,9 +227,15 @@ pub(super) fn errors(result: &RunResult) -> Part {
     };
     let count = |volume: Option<&str>| {
         let records = result.errors.iter().filter(|error| error.kind.is_of_data());
-        records
-            .filter(|error| volume_of(&error.file) == volume)
-            .count()
+        let listed = records.filter(|error| volume_of(&error.file) == volume);
+        let of_volume = result
+            .databases
+            .iter()
+            .filter(|one| volume_of(&one.path) == volume);
+        listed.count() as u64
+            + of_volume
+                .map(|one| unlisted(result, &one.name))
+                .sum::<u64>()
     };
     let mut rows: Vec<Vec<String>> = volumes
         .iter()
@@ -245,6 +251,16 @@ pub(super) fn errors(result: &RunResult) -> Part {
         rows,
         ..Part::default()
     }
+}
+
+/// Errors of the data of a database beyond those that are in the list of errors.
+fn unlisted(result: &RunResult, database: &str) -> u64 {
+    let counts = result.error_counts.iter();
+    let counts = counts.filter(|count| count.database == database && count.class.is_some());
+    let listed = result.errors.iter();
+    let listed = listed.filter(|error| error.database == database && error.class.is_some());
+    let all: u64 = counts.map(|count| count.errors).sum();
+    all.saturating_sub(listed.count() as u64)
 }
 
 /// The figures that people publish of a test: averages over the databases, as their scripts make them.

@@ -29,21 +29,24 @@ pub(super) fn test_log(run: &Run) -> Part {
             .filter(|phase| !phase.is_measured())
             .map(phase_line),
     );
-    lines.push(line(begin, 0.0, &thresholds(result)));
-    lines.push(line(begin, 0.0, &mix(result)));
-    let interval_ms = (result.samples.interval_s * 1000.0).round();
-    let logging = format!("Performance logging started (interval: {interval_ms} ms)");
-    lines.push(line(begin, 0.0, &logging));
-    lines.push(line(begin, end, "Performance logging ended"));
-    let samples = format!("samples.csv has {} samples", result.samples.count);
-    lines.push(line(begin, end, &samples));
-    lines.extend(latencies(result).iter().map(|text| line(begin, end, text)));
+    if measured.is_some() {
+        lines.push(line(begin, 0.0, &thresholds(result)));
+        lines.push(line(begin, 0.0, &mix(result)));
+        let interval_ms = (result.samples.interval_s * 1000.0).round();
+        let logging = format!("Performance logging started (interval: {interval_ms} ms)");
+        lines.push(line(begin, 0.0, &logging));
+        lines.push(line(begin, end, "Performance logging ended"));
+        let samples = format!("samples.csv has {} samples", result.samples.count);
+        lines.push(line(begin, end, &samples));
+        lines.extend(latencies(result).iter().map(|text| line(begin, end, text)));
+    }
     lines.extend(messages(result));
-    lines.push(line(
-        begin,
-        end,
-        &format!("Result: {}. {}", result.verdict, result.verdict_reason),
-    ));
+    // The last phases have checked what the load has left, so the verdict comes after them.
+    let phases = result.phases.iter();
+    let ends = phases.map(|phase| line(&phase.started, phase.duration_s, ""));
+    let ended = ends.max().unwrap_or_else(|| line(begin, end, ""));
+    let verdict = format!("Result: {}. {}", result.verdict, result.verdict_reason);
+    lines.push((ended.0, ended.1 + &verdict));
     lines.sort_by_key(|(at_ns, _)| *at_ns);
     Part {
         title: "Test Log".to_owned(),

@@ -185,11 +185,16 @@ pub(super) fn parameters(result: &RunResult) -> Part {
         .map_or(String::new(), |bytes| {
             format!("{:.1} MB", bytes as f64 / f64::from(1 << 20))
         });
-    let threads = result
-        .throughput
-        .threads
-        .map_or(String::new(), |count| count.to_string());
+    let backup = result.backup.as_ref();
+    let has_load = result.has_measured_phase() || backup.is_some_and(|backup| backup.under_load);
+    let threads = result.throughput.threads.filter(|_| has_load);
+    let threads = threads.map_or(String::new(), |count| count.to_string());
+    let of_recovery = !has_load && result.recovery.is_some();
     let maintenance = setting("maintenance.enabled").and_then(Value::as_bool);
+    let maintenance = match of_recovery {
+        true => setting("recovery.background_maintenance").and_then(Value::as_bool),
+        false => maintenance,
+    };
     let maintenance = if maintenance == Some(true) {
         "True"
     } else {
