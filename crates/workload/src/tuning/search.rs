@@ -181,10 +181,15 @@ impl Search {
     }
 
     fn is_over(&self) -> bool {
-        // Closer than 3 % of the number is closer than two runs agree.
-        let near = |high: u32| high - self.low <= 1 + high / 32;
         let at_the_top = self.high.is_none() && self.low >= self.settings.maximum;
-        self.out_of_time || at_the_top || self.high.is_some_and(near)
+        self.out_of_time || at_the_top || self.has_closed_in()
+    }
+
+    /// Whether too little and too much lie side by side: closer than 3 % of the number is closer than two runs
+    /// agree.
+    fn has_closed_in(&self) -> bool {
+        self.high
+            .is_some_and(|high| high - self.low <= 1 + high / 32)
     }
 
     fn entry(&self, load: u32, judged: &CycleOutcome, conclusion: String) -> TuningStep {
@@ -237,6 +242,11 @@ impl Search {
             return result;
         };
         result.chosen = match self.settings.axis {
+            Axis::Threads if self.reached && !self.has_closed_in() => {
+                format!(
+                    "{chosen} threads, and the time for the search was over before fewer were tried"
+                )
+            }
             Axis::Threads => format!("{chosen} threads"),
             Axis::Rate { .. } => format!("{} IOPS", limit(f64::from(chosen))),
         };
@@ -257,10 +267,9 @@ impl Search {
     }
 
     fn end(&self) -> SearchEnd {
-        let near = |high: u32| high - self.low <= 1 + high / 32;
         match self.high {
             _ if self.reached => SearchEnd::RateReached,
-            Some(high) if near(high) => SearchEnd::ServiceLevel,
+            Some(_) if self.has_closed_in() => SearchEnd::ServiceLevel,
             None if self.low >= self.settings.maximum => SearchEnd::LargestLoad,
             _ => SearchEnd::Time,
         }
@@ -364,6 +373,20 @@ mod tests {
             prop_assert!(result.reached);
             prop_assert!(chosen >= fewest && chosen - fewest <= 1 + fewest / 30, "{} {}", chosen, fewest);
         }
+    }
+
+    #[test]
+    fn a_search_that_ends_by_its_time_says_that_fewer_may_do() {
+        let (_, whole) = search(settings(Goal::Rate(200.0)), 4_000);
+        assert_eq!(whole.chosen, "2 threads");
+        let short = SearchSettings {
+            start: Some(19),
+            total_limit_s: 320.0,
+            ..settings(Goal::Rate(200.0))
+        };
+        let (chosen, result) = search(short, 4_000);
+        assert!(chosen > 2 && result.reached, "{chosen}");
+        assert!(result.chosen.contains("the time for the search was over"));
     }
 
     #[test]

@@ -223,7 +223,7 @@ impl RunController {
 /// The error that a hung request is.
 fn failure_of(one: &HungRequest, is_answered: bool) -> Failure {
     let request = &one.request;
-    let seconds = one.outstanding_ns / 1_000_000_000;
+    let seconds = (one.outstanding_ns + 500_000_000) / 1_000_000_000;
     let what = match request.length_bytes {
         0 => "the request".to_owned(),
         length => format!(
