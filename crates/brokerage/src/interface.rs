@@ -1,6 +1,6 @@
 //! The brokerage workload behind the interface of all workloads.
 
-use crate::operation::{DATABASE, levels};
+use crate::operation::{DATABASE, business_transactions_per_second, levels};
 use crate::profile::{BUNDLED, BrokerageProfile, KIND};
 use crate::report;
 use crate::run_plan::run_plan;
@@ -33,6 +33,12 @@ const MOST_USERS: f64 = 2_000.0;
 
 /// Log files beyond the checkpoint depth, as for mail.
 const SPARE_LOG_FILES: u64 = 16;
+
+const READS: &str = "brokerage.measured_io.reads_per_transaction";
+const WRITES: &str = "brokerage.measured_io.writes_per_transaction";
+const WRITE_SIZE: &str = "brokerage.measured_io.write_size";
+const LOG_WRITES: &str = "brokerage.measured_io.log_writes_per_transaction";
+const LOG_BYTES: &str = "brokerage.measured_io.log_bytes_per_transaction";
 
 const DATA_SIZE: &str = "brokerage.data_size";
 
@@ -124,6 +130,10 @@ impl Workload for BrokerageWorkload {
         ]
     }
 
+    fn measured_settings(&self, result: &RunResult) -> Vec<(&'static str, String)> {
+        measured_io(result)
+    }
+
     fn setup_questions(&self) -> &'static [SetupQuestion] {
         &SETUP
     }
@@ -135,6 +145,27 @@ impl Workload for BrokerageWorkload {
     fn contribution(&self, result: &RunResult) -> Contribution {
         report::contribution(result)
     }
+}
+
+/// The I/O of a run for each transaction that its users began; none when they began none.
+fn measured_io(result: &RunResult) -> Vec<(&'static str, String)> {
+    let transactions = business_transactions_per_second(result) * result.duration_s;
+    if transactions <= 0.0 {
+        return Vec::new();
+    }
+    let (reads, writes) = (&result.totals.reads, &result.totals.writes);
+    let log = &result.totals.log_writes;
+    let per_transaction = |amount: u64| (amount as f64 / transactions).to_string();
+    let mut measured = vec![
+        (READS, per_transaction(reads.count)),
+        (WRITES, per_transaction(writes.count)),
+        (LOG_WRITES, per_transaction(log.count)),
+        (LOG_BYTES, per_transaction(log.bytes)),
+    ];
+    if let Some(bytes) = writes.bytes.checked_div(writes.count) {
+        measured.push((WRITE_SIZE, format!("{}B", bytes.clamp(4 << 10, 16 << 20))));
+    }
+    measured
 }
 
 impl Profile for BrokerageProfile {

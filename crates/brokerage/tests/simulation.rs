@@ -4,7 +4,7 @@
 
 use array::VolumeId;
 use array::bridge::{ArrayHost, IdealVolumes, IdealVolumesSettings, VolumeFiles};
-use brokerage::profile::BrokerageProfile;
+use brokerage::profile::{BrokerageProfile, MeasuredIo};
 use brokerage::run_plan::run_plan;
 use brokerage::simulation::{Places, run_on_virtual_clock};
 use config::{ByteSize, TimeSpan};
@@ -248,4 +248,67 @@ fn users_that_never_wait_for_anything_end_the_prediction() {
     assert_eq!(result.verdict, Verdict::Inconclusive);
     let reason = &result.verdict_reason;
     assert!(reason.contains("brokerage.think_time"), "{reason}");
+}
+
+/// Reads, writes, bytes of a write, log writes and their bytes for each transaction of the users.
+fn io_per_transaction(result: &RunResult) -> [f64; 5] {
+    let transactions: u64 = by_users(result).map(|one| one.count).sum();
+    let totals = &result.totals;
+    let write_bytes = totals.writes.bytes as f64 / totals.writes.count.max(1) as f64;
+    let each = |amount: u64| amount as f64 / transactions as f64;
+    let log = &totals.log_writes;
+    [
+        each(totals.reads.count),
+        each(totals.writes.count),
+        write_bytes,
+        each(log.count),
+        each(log.bytes),
+    ]
+}
+
+#[test]
+fn a_measured_run_is_made_again_whatever_the_model_would_do() {
+    let own = io_per_transaction(&run(&profile(), MILLISECOND_NS));
+    let [reads, writes, _, log_writes, log_bytes] = own;
+    assert!(reads > 1.0 && writes > 0.2 && log_bytes > 500.0, "{own:?}");
+    let cases = [
+        // More of everything than the model makes.
+        [
+            3.0 * reads,
+            3.0 * writes,
+            24_576.0,
+            2.0 * log_writes,
+            6.0 * log_bytes,
+        ],
+        // Less reads and writes. The log cannot be shorter than that of the model.
+        [
+            0.3 * reads,
+            0.2 * writes,
+            8_192.0,
+            1.2 * log_writes,
+            2.0 * log_bytes,
+        ],
+        [0.0, 0.0, 0.0, 1.5 * log_writes, 3.0 * log_bytes],
+    ];
+    for measured in cases {
+        for (read_ns, memory) in [(MILLISECOND_NS, 8), (8 * MILLISECOND_NS, 256)] {
+            let mut profile = profile();
+            profile.brokerage.database.memory = ByteSize::mib(memory);
+            profile.brokerage.measured_io = MeasuredIo {
+                reads_per_transaction: Some(measured[0]),
+                writes_per_transaction: Some(measured[1]),
+                write_size: ByteSize(measured[2].max(4_096.0) as u64),
+                log_writes_per_transaction: Some(measured[3]),
+                log_bytes_per_transaction: Some(measured[4]),
+            };
+            let result = run(&profile, read_ns);
+            assert!(result.errors.is_empty(), "{:?}", result.errors);
+            let made = io_per_transaction(&result);
+            println!("{measured:?}: {made:?}");
+            for (made, measured) in made.into_iter().zip(measured) {
+                let is_near = (made - measured).abs() <= 0.03 * measured + 0.001;
+                assert!(is_near, "{made} instead of {measured}");
+            }
+        }
+    }
 }

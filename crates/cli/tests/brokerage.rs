@@ -78,6 +78,61 @@ fn check(result: &Value) {
     }
 }
 
+/// I/O of a kind for each transaction that users began.
+fn per_transaction(result: &Value, figure: &str) -> f64 {
+    let by_exchange = [
+        "trade-result",
+        "market-feed",
+        "feed-entry",
+        "ticker",
+        "data-maintenance",
+    ];
+    let operations = result["operations"].as_array().expect("operations");
+    let by_users = operations.iter().filter(|one| {
+        let name = one["name"].as_str().expect("a name");
+        !by_exchange.contains(&name)
+    });
+    let transactions: u64 = by_users.filter_map(|one| one["count"].as_u64()).sum();
+    let io = result["totals"].pointer(figure).and_then(Value::as_u64);
+    io.expect("a figure") as f64 / transactions as f64
+}
+
+#[test]
+fn a_prediction_takes_over_what_a_run_has_measured() {
+    let here = Scratch::new();
+    here.directory("target");
+    let ended = here.proofload(&format!("{SMALL} {WIDE} --database sqlite"));
+    assert!(matches!(ended.status, Some(0 | 5)), "{}", ended.stdout);
+    let options = "--like out --array msa2042 --duration 20s --set run.warm_up.minimum=10s \
+                   --set brokerage.growth_reserve_percent=50";
+    here.proofload(&format!("predict {options} --out predicted"))
+        .says("brokerage.measured_io.reads_per_transaction=")
+        .prints("like-out on msa2042");
+    let (run, predicted) = (result(&here, "out"), result(&here, "predicted"));
+    for figure in ["/reads/count", "/writes/count"] {
+        let (measured, made) = (
+            per_transaction(&run, figure),
+            per_transaction(&predicted, figure),
+        );
+        let is_near = (made - measured).abs() <= 0.05 * measured + 0.01;
+        assert!(is_near, "{figure}: {made} instead of {measured}");
+    }
+    let note = predicted["notes"][0].as_str().expect("a note");
+    assert!(
+        note.contains("the run in out, and measured there"),
+        "{note}"
+    );
+    here.proofload("verify predicted").exits(0);
+    here.proofload("predict --like predicted --array msa2042")
+        .exits(2)
+        .says("predicted is a prediction");
+    here.proofload("predict brokerage --like out --array msa2042")
+        .exits(2);
+    here.proofload("predict --like target --array msa2042")
+        .exits(2)
+        .says("is not a run directory");
+}
+
 #[test]
 fn a_file_of_the_built_in_database_passes_and_leaves_nothing() {
     let here = Scratch::new();

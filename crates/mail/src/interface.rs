@@ -141,6 +141,15 @@ impl Workload for MailWorkload {
         ]
     }
 
+    /// The number of sessions that the run has found; I/O per transaction is that of the same engine.
+    fn measured_settings(&self, result: &RunResult) -> Vec<(&'static str, String)> {
+        let threads = result.throughput.threads;
+        let was_tuned = result.tuning.is_some() && result.throughput.rate_iops.is_none();
+        let threads = threads.filter(|_| was_tuned);
+        let threads = threads.map(|threads| ("mail.threads", threads.to_string()));
+        threads.into_iter().collect()
+    }
+
     fn setup_questions(&self) -> &'static [SetupQuestion] {
         &SETUP
     }
@@ -253,7 +262,11 @@ impl Profile for MailProfile {
         let of_each = self.mail.threads_per_database;
         match (self.run.held_rate, self.mail.sessions()) {
             _ if self.tuning.find == FindLoad::MaxIops => {
-                "the highest rate with every service level met".to_owned()
+                let held = match self.tuning.held_percent {
+                    percent if percent < 100.0 => format!("{} % of ", limit(percent)),
+                    _ => String::new(),
+                };
+                format!("{held}the highest rate with every service level met")
             }
             (Some(rate), _) => format!(
                 "{} IOPS held {}",

@@ -53,6 +53,7 @@ pub mod workloads;
 
 mod error_bars;
 mod files;
+mod like;
 mod load_search;
 mod nearest;
 #[cfg(feature = "host")]

@@ -73,10 +73,16 @@ impl Registry {
     /// and for a trace.
     #[must_use]
     pub fn contribution(&self, result: &RunResult) -> Contribution {
+        let known = self.workload_of(result);
+        known.map_or_else(Contribution::default, |one| one.contribution(result))
+    }
+
+    /// The workload of a result; none for one that is not here, and for a trace.
+    #[must_use]
+    pub fn workload_of(&self, result: &RunResult) -> Option<&'static dyn Workload> {
         let kind = result.workload.settings.get("kind").and_then(Value::as_str);
         let kind = kind.filter(|_| result.kind != RunKind::Trace);
-        let known = self.all().find(|one| Some(one.kind()) == kind);
-        known.map_or_else(Contribution::default, |one| one.contribution(result))
+        self.all().find(|one| Some(one.kind()) == kind)
     }
 
     /// Reads the profile that the sources describe, later ones over earlier ones.

@@ -37,6 +37,8 @@ pub struct Scenario {
     /// Files in memory: what [`workload`](Self::workload) and [`array`](Self::array) name is looked
     /// for here first.
     pub files: Files,
+    /// What there is to know of it, as sentences. For predictions.
+    pub notes: Vec<String>,
     /// Where the results go.
     pub output: Output,
 }

@@ -57,6 +57,11 @@ pub trait Workload: Debug + Sync {
     /// Settings that cannot change between the build of a database and a run on it.
     fn built_with(&self) -> &'static [&'static str];
 
+    /// Settings by which a prediction has what a run on real storage has measured, by their paths.
+    fn measured_settings(&self, _result: &RunResult) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// What people are asked who make a profile, in this order.
     fn setup_questions(&self) -> &'static [SetupQuestion] {
         &[]

@@ -3,6 +3,7 @@
 use super::database::{Database, Server};
 use super::limits::Limits;
 use super::load::{Market, Mix, Orders};
+use super::measured_io::MeasuredIo;
 use super::{DESCRIBED, STUDY};
 use config::{ByteSize, TimeSpan, choice, or_word, settings, within};
 
@@ -59,6 +60,8 @@ settings! {
         pub market: Market = Market::default();
         /// How the database keeps its pages.
         pub database: Database = Database::default();
+        /// I/O per transaction that a run has measured (--like).
+        pub measured_io: MeasuredIo = MeasuredIo::default();
         /// The machine of a modelled database: CPUs, and what else was seen of it.
         pub server: Server = Server::default();
         /// Limits of single transactions.

@@ -5,12 +5,14 @@ mod data_set;
 mod database;
 mod limits;
 mod load;
+mod measured_io;
 mod rules;
 
 pub use data_set::{Brokerage, CheckedRows};
 pub use database::{Database, Server};
 pub use limits::Limits;
 pub use load::{Market, Mix, Orders};
+pub use measured_io::MeasuredIo;
 
 use config::{ConfigError, Layers, settings};
 use workload::Bundled;

@@ -2,6 +2,7 @@
 
 use super::database::Database;
 use super::execution::{Commit, Executed, NestedLoop, PlanPool};
+use super::measured::WRITES_OUTSTANDING;
 use crate::market::FEED_ENTRIES;
 use crate::operation::{BY_USERS, Operation};
 use crate::profile::Brokerage;
@@ -10,6 +11,7 @@ use crate::simulation::orders::Order;
 use crate::simulation::plan::{Plan, Planner};
 use crate::simulation::trees::Trees;
 use edb::EngineError;
+use edb::cache::CacheError;
 use measure::sample::Recorder;
 use runtime::sync::Semaphore;
 use runtime::{Directory, Handle};
@@ -101,6 +103,61 @@ impl<D: Directory> Clients<D> {
             self.spawn(|clients| async move { clients.ticker().await });
         }
         self.spawn(|clients| async move { clients.maintain().await });
+        if self.database.measured.has_log_writes() {
+            self.spawn(|clients| async move { clients.write_log().await });
+        }
+        if self.database.measured.replaces_writes() {
+            for _ in 0..WRITES_OUTSTANDING {
+                self.spawn(|clients| async move { clients.write_pages().await });
+            }
+        }
+    }
+
+    /// Makes the log writes of a measured run until the load ends, one after the other.
+    async fn write_log(self: Rc<Self>) -> Result<(), EngineError> {
+        let measured = &self.database.measured;
+        loop {
+            let progress = measured.progress.notified();
+            if measured.is_ending() || !self.is_running() {
+                return Ok(());
+            }
+            match measured.owes_log_write() {
+                true => self.database.write_log().await?,
+                false => progress.await,
+            }
+        }
+    }
+
+    /// Makes the writes of a measured run until the load ends.
+    async fn write_pages(self: Rc<Self>) -> Result<(), EngineError> {
+        let measured = &self.database.measured;
+        loop {
+            let progress = measured.progress.notified();
+            if measured.is_ending() || !self.is_running() {
+                return Ok(());
+            }
+            let pages = self.database.trees.borrow().used_pages();
+            match measured.take_write(pages) {
+                Some(page) => {
+                    let written = self.database.cache.store().write_measured(page).await;
+                    written.map_err(CacheError::from)?;
+                    measured.progress.notify_all();
+                }
+                None => progress.await,
+            }
+        }
+    }
+
+    /// Waits while too many writes of a measured run are due.
+    async fn wait_for_writes(&self) {
+        let measured = &self.database.measured;
+        loop {
+            let progress = measured.progress.notified();
+            if !measured.must_wait_for_writes() || !self.is_running() {
+                return;
+            }
+            progress.await;
+        }
     }
 
     /// Starts users up to the number ordered.
@@ -123,6 +180,7 @@ impl<D: Directory> Clients<D> {
     /// Ends the load, and waits for open transactions.
     pub(crate) async fn stop(&self) {
         self.running.set(false);
+        self.database.measured.end();
         while self.active.get() > 0 {
             self.handle.sleep_ns(1_000_000).await;
         }
@@ -202,6 +260,10 @@ impl<D: Directory> Clients<D> {
         commit: Commit,
     ) -> Result<Executed, EngineError> {
         let started_ns = self.handle.now_ns();
+        if BY_USERS.contains(&operation) {
+            self.database.measured.begin_transaction();
+            self.wait_for_writes().await;
+        }
         let database = &self.settings.database;
         let how = NestedLoop {
             from_rows: database.prefetch_from_rows,

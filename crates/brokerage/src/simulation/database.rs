@@ -1,7 +1,8 @@
 //! Opening and closing a simulated database: database cache, log and checkpoint over pages without
 //! contents.
 
-use super::pages::StripedPages;
+use super::measured::{LogWrites, Measured};
+use super::pages::{StripedPages, pages_of_file};
 use crate::profile::BrokerageProfile;
 use crate::simulation::trees::Trees;
 use config::ByteSize;
@@ -36,6 +37,7 @@ pub(crate) struct Database<D: Directory> {
     pub(crate) trees: RefCell<Trees>,
     pub(crate) open: Rc<OpenTransactions>,
     pub(super) page_bytes: u64,
+    pub(super) measured: Rc<Measured>,
     checkpointer: SimulatedCheckpointer<D>,
     headers: HeaderWriter<D::File>,
 }
@@ -76,9 +78,23 @@ impl<D: Directory> Database<D> {
         let settings = engine_settings(profile);
         settings.check().map_err(EngineError::Settings)?;
         let page_bytes = settings.engine.page_size.bytes();
-        let log = new_log(handle, profile, &settings, log_directory, &observer).await?;
+        let measured = Measured::new(&profile.brokerage.measured_io, page_bytes);
+        let of_log: Rc<dyn IoObserver> = Rc::new(LogWrites {
+            measured: Rc::clone(&measured),
+            observer: Rc::clone(&observer),
+        });
+        let log = new_log(handle, profile, &settings, log_directory, &of_log).await?;
+        let trees = Trees::build(&profile.brokerage);
+        let file_pages = pages_of_file(trees.all_pages(), files.len() as u64) as u32;
         let store = FileStore::new(handle, files[0].clone(), &settings, Rc::clone(&observer));
-        let pages = StripedPages::new(handle, files, &settings, &observer);
+        let pages = StripedPages::new(
+            handle,
+            files,
+            file_pages,
+            &settings,
+            &observer,
+            Rc::clone(&measured),
+        );
         let write_ahead = Rc::new(log.clone());
         let cache = Cache::new(handle, &settings, pages, write_ahead);
         let mut header = DatabaseHeader::new(page_bytes as u32, log.signature());
@@ -103,9 +119,10 @@ impl<D: Directory> Database<D> {
             handle: handle.clone(),
             cache,
             log,
-            trees: RefCell::new(Trees::build(&profile.brokerage)),
+            trees: RefCell::new(trees),
             open,
             page_bytes,
+            measured,
             checkpointer,
             headers,
         })

@@ -5,7 +5,7 @@ use crate::simulation::plan::{Plan, Step};
 use crate::simulation::schema::{TABLES, Table};
 use crate::simulation::tree::Path;
 use edb::EngineError;
-use edb::cache::PageRef;
+use edb::cache::{CacheError, PageRef};
 use edb::position::{LogPosition, PageNumber};
 use runtime::{Directory, IoError, IoFailure, IoOperation};
 use std::cell::{Cell, RefCell};
@@ -15,6 +15,9 @@ use std::rc::Rc;
 const RECORD_BYTES: usize = 60;
 /// Bytes of a row that a change replaces, on average.
 const CHANGED_BYTES: usize = 16;
+
+/// A table is large that has one of so many pages.
+const LARGE_TABLE_SHARE: u64 = 50;
 
 /// Contents of log records: as long as needed, and zero.
 static EMPTY_RECORD: [u8; 1 << 14] = [0; 1 << 14];
@@ -72,20 +75,52 @@ impl<D: Directory> Database<D> {
                 }
             }
         }
+        let pages = self.trees.borrow().used_pages();
+        while let Some(page) = self.measured.take_late_read(pages) {
+            self.read_again(page).await?;
+        }
         self.commit(begin, commit).await?;
         Ok(executed)
+    }
+
+    /// Reads a page, whatever the cache has of it.
+    async fn read_again(&self, page: PageNumber) -> Result<(), EngineError> {
+        let read = self.cache.store().read_again(page).await;
+        Ok(read.map_err(CacheError::from)?)
     }
 
     async fn commit(&self, begin: Option<LogPosition>, how: Commit) -> Result<(), EngineError> {
         let Some(begin) = begin else {
             return Ok(());
         };
-        let end = self.log.append(&EMPTY_RECORD[..RECORD_BYTES]).end;
+        let end = self.append_measured().await?;
         if how == Commit::Durable {
             self.log.make_durable(end).await?;
         }
         self.open.release(begin);
         Ok(())
+    }
+
+    /// Appends the record of a commit, and as much more as the log of a measured run had. Gives the end of it.
+    async fn append_measured(&self) -> Result<LogPosition, EngineError> {
+        let mut end = self.log.append(&EMPTY_RECORD[..RECORD_BYTES]).end;
+        let pending_bytes = end.0.saturating_sub(self.log.durable().0);
+        let mut due_bytes = self.measured.log_bytes_due(pending_bytes) as usize;
+        while due_bytes > 0 {
+            let bytes = due_bytes.min(EMPTY_RECORD.len());
+            let bytes = bytes.min(self.log.most_record_bytes());
+            self.log.admit().await?;
+            end = self.log.append(&EMPTY_RECORD[..bytes]).end;
+            due_bytes -= bytes;
+        }
+        Ok(end)
+    }
+
+    /// Makes a write of the log of a measured run, beside those of commits.
+    pub(crate) async fn write_log(&self) -> Result<(), EngineError> {
+        self.log.admit().await?;
+        let end = self.append_measured().await?;
+        Ok(self.log.make_durable(end).await?)
     }
 
     /// Waits until everything committed so far is durable.
@@ -102,7 +137,7 @@ impl<D: Directory> Database<D> {
         if (rows.len() as u64) < u64::from(how.from_rows) {
             let mut pages = 0;
             for &row in rows {
-                pages += self.read_path(self.path(table, row)).await?;
+                pages += self.read_path(table, self.path(table, row)).await?;
             }
             return Ok(pages);
         }
@@ -116,11 +151,11 @@ impl<D: Directory> Database<D> {
         rows: &[u64],
         depth: u32,
     ) -> Result<u64, EngineError> {
+        let is_read_again = self.measured.owes_read() && self.is_large(table);
         let missing = |row: &&u64| {
             let path = self.path(table, **row);
-            path.pages()
-                .iter()
-                .any(|&page| !self.cache.contains(PageNumber(page)))
+            let is_missing = |&page: &u32| !self.cache.contains(PageNumber(page));
+            is_read_again || path.pages().iter().any(is_missing)
         };
         // Cached rows need no task.
         let wanted: Rc<[u64]> = rows.iter().filter(missing).copied().collect();
@@ -145,7 +180,7 @@ impl<D: Directory> Database<D> {
                             return Ok(());
                         };
                         next.set(number + 1);
-                        database.read_path(database.path(table, row)).await?;
+                        database.read_path(table, database.path(table, row)).await?;
                     }
                 })
             })
@@ -166,7 +201,7 @@ impl<D: Directory> Database<D> {
         rows: u32,
         how: NestedLoop,
     ) -> Result<u64, EngineError> {
-        let mut pages = self.read_path(self.path(table, row)).await?;
+        let mut pages = self.read_path(table, self.path(table, row)).await?;
         let (per_leaf, last) = {
             let trees = self.trees.borrow();
             let tree = trees.tree(table);
@@ -185,7 +220,7 @@ impl<D: Directory> Database<D> {
         let ahead = ahead.map(|&row| PageNumber(self.path(table, row).leaf()));
         self.cache.preread(ahead.collect());
         for row in leaves {
-            pages += self.read_path(self.path(table, row)).await?;
+            pages += self.read_path(table, self.path(table, row)).await?;
         }
         Ok(pages)
     }
@@ -194,14 +229,23 @@ impl<D: Directory> Database<D> {
         self.trees.borrow().tree(table).path(row)
     }
 
-    async fn read_path(&self, path: Path) -> Result<u64, EngineError> {
+    async fn read_path(&self, table: Table, path: Path) -> Result<u64, EngineError> {
         for &page in path.pages() {
+            let is_leaf = page == path.leaf();
             let page = PageNumber(page);
             if !self.cache.touch(page) {
                 self.cache.fetch(page).await?;
+            } else if is_leaf && self.is_large(table) && self.measured.take_read() {
+                self.read_again(page).await?;
             }
         }
         Ok(path.pages().len() as u64)
+    }
+
+    /// Whether a table has a considerable part of all pages, so that a database has not all of it in memory.
+    fn is_large(&self, table: Table) -> bool {
+        let trees = self.trees.borrow();
+        trees.tree(table).pages() * LARGE_TABLE_SHARE >= trees.used_pages()
     }
 
     /// Executes a change: its leaf and new pages are changed with one log record.
@@ -242,6 +286,7 @@ impl<D: Directory> Database<D> {
             *begin = Some(span.begin);
             self.open.hold(span.begin);
         }
+        self.measured.note_change(PageNumber(path.leaf()));
         if let Some(leaf) = self.cache.get(PageNumber(path.leaf())) {
             leaf.change(span.begin, span.end, |()| ());
         }

@@ -15,6 +15,7 @@
 //!
 //! - [`pages`]: distributes the pages over the data files.
 //! - [`database`]: cache, log and checkpoint; [`execution`] executes plans on them.
+//! - `measured`: I/O per transaction that a run has measured, in place of that of the model.
 //! - [`clients`]: users, exchange and data maintenance; [`shard`] runs the stages.
 //! - [`run`]: a run on a virtual clock.
 //!
@@ -26,6 +27,7 @@ pub(crate) mod database;
 pub(crate) mod execution;
 pub mod lookups;
 pub mod market;
+mod measured;
 pub mod orders;
 pub(crate) mod pages;
 pub mod plan;

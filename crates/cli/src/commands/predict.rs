@@ -50,7 +50,7 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, CommandError> {
     let OutputOptions { json, quiet, .. } = options.output;
     let outcome = watched(
         &wanted,
-        (&options.workload, &options.array),
+        (&scenario.workload, &options.array),
         quiet,
         || progress::simulated_view(quiet),
         |observer| prepared.run(observer, &stop),
@@ -89,7 +89,7 @@ fn replay(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, C
     let responses = path.map(open_responses).transpose()?;
     let outcome = watched(
         &wanted,
-        (&options.workload, &options.array),
+        (&scenario.workload, &options.array),
         quiet,
         || progress::view(quiet),
         |observer| prepared.run(responses, observer, &stop),

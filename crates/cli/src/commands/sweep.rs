@@ -28,10 +28,9 @@ const CSV_FILE: &str = "grid.csv";
 pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, CommandError> {
     let axes = options.axes()?;
     let jobs = options.jobs.map(|jobs| jobs as usize);
-    let peers = if options.dry_run {
-        None
-    } else {
-        ranks::join_all()?
+    let peers = match options.dry_run {
+        true => None,
+        false => ranks::join_all()?,
     };
     let mut scenario = scenario.clone();
     if peers.as_ref().is_some_and(|peers| !peers.is_first()) {
@@ -55,7 +54,7 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
         return Ok(ExitStatus::Pass);
     }
     let OutputOptions { quiet, .. } = options.output;
-    let monitors = open(&wanted, (&options.workload, &options.array), quiet)?;
+    let monitors = open(&wanted, (&scenario.workload, &options.array), quiet)?;
     let reports = Reports::default();
     let view = || monitors.observer(|| reports.write_with(progress::of_points(quiet)));
     let done = match peers {
@@ -66,9 +65,7 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
         Ok(outcome) => monitors.finish_points(outcome.verdict, &outcome.grid.summary),
         Err(error) => monitors.fail(error),
     };
-    if let Some(text) = trouble {
-        notify(&text);
-    }
+    trouble.iter().for_each(|text| notify(text));
     let outcome = done?;
     reports.written()?;
     let directory = outcome.directory.unwrap_or_default();

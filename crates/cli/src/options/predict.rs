@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, builder::ArgPredicate};
 use proofload::{Axis, Error, Find, Scenario};
 
 use super::choice::choice;
@@ -29,17 +29,19 @@ use super::watch::EventOptions;
     proofload predict exchange-2013 --array msa2050-tier --rate 3000 --find min-flash
   The same with a disk that fails after an hour, or is slow for ten minutes (--event '1h disk-slow 5 x20 for 10m'):
     proofload predict exchange-2013 --array msa2050 --event '1h disk-fail 3'
-  A brokerage's database instead of a mail server:
+  A brokerage's database instead of a mail server, and as a run on a real one has measured it:
     proofload predict brokerage --array msa2042 --duration 30m
+    proofload predict --like runs/brokerage-1 --array msa2042
   An array of your own, starting from a bundled one:
     proofload show msa2040 > mine.toml
     proofload predict exchange-2013 --array mine.toml --threads 40 --dry-run
-  A block trace on an array, and on a single disk, compared with the measured response times:
-    proofload predict trace.csv --array msa2050 --responses out.csv
-    proofload predict disk.blkparse --array sas-10k-900gb")]
+  A block trace on a single disk, compared with the measured response times:
+    proofload predict disk.blkparse --array sas-10k-900gb --responses out.csv")]
 pub struct PredictOptions {
     /// A bundled profile (see `proofload list`), or the path of a profile file or a block trace.
-    #[arg(value_name = "WORKLOAD|TRACE")]
+    #[arg(value_name = "WORKLOAD|TRACE", required = false)]
+    #[arg(required_unless_present = "like")]
+    #[arg(default_value_if("like", ArgPredicate::IsPresent, ""))]
     pub workload: String,
     /// A bundled array (see `proofload list arrays`), or the path of a description; for a trace
     /// also a disk (see `proofload list disks`) or the path of a disk's description, alone and with
@@ -54,6 +56,12 @@ pub struct PredictOptions {
     /// always does.
     #[arg(long, help_heading = "Load")]
     pub settled: bool,
+
+    /// The workload of a run on real storage, by its directory: its settings, and of a brokerage what the run has
+    /// measured of reads, writes and log bytes per transaction, in place of those of the model.
+    #[arg(long, value_name = "DIR", conflicts_with = "workload")]
+    #[arg(help_heading = "Load")]
+    pub like: Option<PathBuf>,
 
     /// End the measured phase when mean and p99 of database read and log write latencies are known to this
     /// precision, such as 1%: the half-width of their 95 % confidence intervals, over at least 20
@@ -111,6 +119,9 @@ impl PredictOptions {
             settled: self.settled,
             ..self.load.scenario(&self.workload, &self.output)?
         };
+        if let Some(run) = &self.like {
+            scenario = scenario.like(run)?;
+        }
         if let Some(percent) = self.until {
             scenario = scenario.with("run.until_percent", percent);
         }

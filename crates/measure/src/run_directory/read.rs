@@ -129,7 +129,8 @@ pub fn load_histograms(directory: &Path) -> Result<Vec<LoggedInterval>, LoadErro
 }
 
 /// The run directory that a path names: itself, or the one that its `result.json` is in.
-pub(crate) fn run_directory_of(path: &Path) -> &Path {
+#[must_use]
+pub fn run_directory_of(path: &Path) -> &Path {
     if path.file_name().is_some_and(|name| name == RESULT_FILE) && path.is_file() {
         return path.parent().unwrap_or(path);
     }

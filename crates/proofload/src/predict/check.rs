@@ -63,7 +63,8 @@ impl Plan {
         // Nothing was stored, so there is nothing to verify.
         profile.run_mut().verify_after_run = false;
         let description = arrays::load(scenario)?;
-        let planned = description.plan(&demands(&*profile))?;
+        let mut planned = description.plan(&demands(&*profile))?;
+        planned.notes.extend(scenario.notes.iter().cloned());
         description.check_events_until(&planned, profile.run().duration.as_ns())?;
         if profile.run().until_percent.is_some() && !planned.events.is_empty() {
             return Err(Error::usage(
