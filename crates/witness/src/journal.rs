@@ -135,6 +135,38 @@ fn checksum(block: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// What a block begins with.
+#[derive(Debug, Clone, Copy)]
+struct BlockHead {
+    /// Number of its first record.
+    first: u64,
+    /// Its records.
+    count: usize,
+    sum: u32,
+}
+
+impl BlockHead {
+    /// The head in these bytes; `None` if they are too few, or say what no block says.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let number = |at: usize| {
+            let bytes = bytes.get(at..at + 4)?;
+            Some(u32::from_le_bytes(bytes.try_into().ok()?))
+        };
+        let head = Self {
+            first: u64::from(number(0)?) | u64::from(number(4)?) << 32,
+            count: number(8)? as usize,
+            sum: number(12)?,
+        };
+        (1..=RECORDS_PER_MESSAGE)
+            .contains(&head.count)
+            .then_some(head)
+    }
+
+    fn block_bytes(self) -> usize {
+        BLOCK_HEADER_BYTES + self.count * RECORD_BYTES
+    }
+}
+
 /// Reads the file of a run from its beginning.
 #[derive(Debug)]
 pub(crate) struct JournalReader {
@@ -209,7 +241,8 @@ impl JournalReader {
             }
             None => {
                 let length = self.reader.get_ref().metadata()?.len();
-                if length.saturating_sub(self.offset) > MOST_BLOCK_BYTES {
+                let is_longer = length.saturating_sub(self.offset) > MOST_BLOCK_BYTES;
+                if is_longer || self.has_later_block()? {
                     let number = self.next;
                     return Err(damaged(&format!("the block at record {number} is damaged")));
                 }
@@ -219,20 +252,36 @@ impl JournalReader {
         }
     }
 
+    /// Whether a whole block of later records follows somewhere behind the next one, which is none. A power cut
+    /// tears the last block alone.
+    fn has_later_block(&mut self) -> io::Result<bool> {
+        self.reader.seek(SeekFrom::Start(self.offset))?;
+        let mut rest = Vec::new();
+        self.reader.read_to_end(&mut rest)?;
+        let most = self.next + (rest.len() / RECORD_BYTES) as u64;
+        let mut parts = (1..rest.len()).map(|at| &rest[at..]);
+        Ok(parts.any(|part| {
+            let head = BlockHead::of(part);
+            head.is_some_and(|head| {
+                let length = head.block_bytes();
+                let is_later = head.first > self.next && head.first <= most;
+                is_later && length <= part.len() && checksum(&part[..length]) == head.sum
+            })
+        }))
+    }
+
     fn whole_block(&mut self) -> io::Result<Option<Vec<Record>>> {
         let mut block = vec![0; BLOCK_HEADER_BYTES];
         if !fill(&mut self.reader, &mut block)? {
             return Ok(None);
         }
-        let number = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| block[at + byte]));
-        let first = u64::from(number(0)) | u64::from(number(4)) << 32;
-        let (count, sum) = (number(8) as usize, number(12));
-        if first != self.next || count == 0 || count > RECORDS_PER_MESSAGE {
+        let head = BlockHead::of(&block).filter(|head| head.first == self.next);
+        let Some(head) = head else {
             return Ok(None);
-        }
-        block.resize(BLOCK_HEADER_BYTES + count * RECORD_BYTES, 0);
+        };
+        block.resize(head.block_bytes(), 0);
         let is_whole = fill(&mut self.reader, &mut block[BLOCK_HEADER_BYTES..])?;
-        if !is_whole || checksum(&block) != sum {
+        if !is_whole || checksum(&block) != head.sum {
             return Ok(None);
         }
         Ok(decode_all(&block[BLOCK_HEADER_BYTES..]))
@@ -295,6 +344,32 @@ mod tests {
         assert_eq!(journal.next(), 21);
         journal.append(&expected[21..]).unwrap();
         assert_eq!(all(here).unwrap(), expected);
+    }
+
+    #[test]
+    fn damage_before_a_whole_block_is_not_taken_for_the_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let here = directory.path();
+        let mut journal = Journal::open(here, RUN).unwrap();
+        let expected: Vec<Record> = (0..30).map(record).collect();
+        for part in expected.chunks(3) {
+            journal.append(part).unwrap();
+        }
+        let path = path_of(here, RUN);
+        let bytes = std::fs::read(&path).unwrap();
+        let block_bytes = BLOCK_HEADER_BYTES + 3 * RECORD_BYTES;
+        for at in (HEADER_BYTES..bytes.len()).step_by(7) {
+            let mut harmed = bytes.clone();
+            harmed[at] ^= 1;
+            std::fs::write(&path, &harmed).unwrap();
+            if at < bytes.len() - block_bytes {
+                assert!(all(here).is_err(), "byte {at}");
+                assert!(Journal::open(here, RUN).is_err(), "byte {at}");
+            } else {
+                // It looks like one that a power cut has torn.
+                assert_eq!(all(here).unwrap(), expected[..27], "byte {at}");
+            }
+        }
     }
 
     #[test]
