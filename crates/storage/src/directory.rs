@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use runtime::buffer::Buffer;
 use runtime::host::{DirectoryHandle, FileIdentity, FileLock, Holder};
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::marker::{LOCK_ATTEMPTS, LOCK_PAUSE, MARKER_NAME, Marker};
 use crate::under_way::Wait;
 use crate::{Request, Target, in_use, memory, shell, target};
-use workload::Refusal;
+use workload::{Refusal, Workload};
 
 /// Name of the trial file, for a moment, where files cannot be without a name.
 const PROBE_NAME: &str = ".proofload-probe";
@@ -46,17 +46,41 @@ pub fn check(
         }
         return Ok(Some(lock));
     }
-    check_empty(target, handle)?;
+    check_empty(target, handle, Some(request.profile.workload()))?;
     Ok(None)
 }
 
-/// Checks what can be known without a trial of a directory that is to be filled.
-pub fn check_empty(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
+/// A file in the directories of kept databases that no run of this workload makes; `None` too of a workload
+/// whose files are those of a server.
+fn foreign_file(
+    handle: &DirectoryHandle,
+    marker: &Marker,
+    workload: &dyn Workload,
+) -> Option<PathBuf> {
+    workload.database_file("")?;
+    marker.directories.iter().find_map(|name| {
+        let entries = handle.open_directory(name).ok()?.entries().ok()?;
+        let mut names = entries.into_iter().map(|entry| entry.name);
+        let foreign = names.find(|one| !workload.makes_file(&one.to_string_lossy()))?;
+        Some(Path::new(name).join(foreign))
+    })
+}
+
+/// Checks what can be known without a trial of a directory that is to be filled, by this workload.
+pub fn check_empty(
+    target: &Target,
+    handle: &DirectoryHandle,
+    workload: Option<&dyn Workload>,
+) -> Result<(), Refusal> {
     check_writable(target, handle)?;
     refuse_inside(target)?;
     let found = contents(target, handle)?;
     if let Some((marker, _lock)) = found.marker {
-        return Err(kept(target, &marker));
+        let foreign = workload.and_then(|workload| foreign_file(handle, &marker, workload));
+        return Err(match foreign {
+            Some(path) => kept_beside(target, &marker, &path),
+            None => kept(target, &marker),
+        });
     }
     refuse_foreign(target, &found.names)
 }
@@ -169,6 +193,24 @@ pub fn kept(target: &Target, marker: &Marker) -> Refusal {
             removal(target, marker)
         ),
     )
+}
+
+/// The same where something else lies beside them: nothing is said that would remove it.
+fn kept_beside(target: &Target, marker: &Marker, foreign: &Path) -> Refusal {
+    user_of_kept(target, marker).unwrap_or_else(|| {
+        Refusal::environment(
+            format!(
+                "{} holds databases that {} kept or left behind (workload {}), or their directories, and in these \
+                 a file that Proofload did not make: '{}'.",
+                target.given.display(),
+                marker.program,
+                marker.workload,
+                foreign.display()
+            ),
+            "Run on them with --reuse, name another directory, or look at what is in these directories and \
+             move it away before you remove them.",
+        )
+    })
 }
 
 /// Refuses a directory that a run made: its databases lie there, or will in a moment.

@@ -58,7 +58,7 @@ pub fn survey_for_probes(
     let mut target = Target::find(given, "calibrate")?;
     match target.handle.clone() {
         Some(handle) => {
-            directory::check_empty(&target, &handle)?;
+            directory::check_empty(&target, &handle, None)?;
             directory::check_direct_io(&target, &handle)?;
         }
         None => {

@@ -324,6 +324,15 @@ fn kept_databases_are_run_on_only_with_reuse_and_only_as_they_are() {
     drop(Claim::make(layout, "exchange-2013", &small(), false).unwrap());
     let said = request.refusal(3);
     assert!(said.contains("--reuse") && said.contains("rm -r"), "{said}");
+    // Nothing is said that would remove what somebody else has put there.
+    let foreign = root.path().join("mail-002").join("thesis.doc");
+    fs::write(&foreign, "x").unwrap();
+    let said = request.refusal(3);
+    assert!(
+        said.contains("thesis.doc") && !said.contains("rm -r"),
+        "{said}"
+    );
+    fs::remove_file(&foreign).unwrap();
     request.reuse = true;
     let layout = request.survey().unwrap();
     assert_eq!(layout.built_seed(), Some(small().run.seed));
