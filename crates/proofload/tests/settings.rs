@@ -258,7 +258,11 @@ warm_up = { minimum = "500ms", maximum = "2s" }
 "#;
 
 /// The same for the brokerage.
-const BROKERAGE_LOADS: [(&str, &[&str]); 3] = [
+const BROKERAGE_LOADS: [(&str, &[&str]); 4] = [
+    (
+        "brokerage.measured_io.write_size",
+        &["brokerage.measured_io.writes_per_transaction=2"],
+    ),
     ("run.warm_up.maximum", &["brokerage.database.memory=1GiB"]),
     ("service_levels.maximum_database_read_lenient", LENIENT),
     ("service_levels.maximum_log_write_lenient", LENIENT),
