@@ -307,7 +307,7 @@ impl Tally {
         if let Some(reason) = &found.unrecoverable {
             let text = format!(
                 "{name}: {} None of its transactions can be read.",
-                units::sentence(reason)
+                units::end_sentence(units::sentence(reason))
             );
             self.report.findings.push(text);
         }
