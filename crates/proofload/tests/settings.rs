@@ -62,6 +62,7 @@ const FIND: &[&str] = &[
 ];
 
 const LENIENT: &[&str] = &["service_levels.lenient_above=1s"];
+const WRITES: &[&str] = &["brokerage.measured_io.writes_per_transaction=2"];
 
 /// Settings of mail that show under a load of their own only, by the start of their paths.
 const MAIL_LOADS: [(&str, &[&str]); 10] = [
@@ -259,10 +260,7 @@ warm_up = { minimum = "500ms", maximum = "2s" }
 
 /// The same for the brokerage.
 const BROKERAGE_LOADS: [(&str, &[&str]); 4] = [
-    (
-        "brokerage.measured_io.write_size",
-        &["brokerage.measured_io.writes_per_transaction=2"],
-    ),
+    ("brokerage.measured_io.write_size", WRITES),
     ("run.warm_up.maximum", &["brokerage.database.memory=1GiB"]),
     ("service_levels.maximum_database_read_lenient", LENIENT),
     ("service_levels.maximum_log_write_lenient", LENIENT),
@@ -362,8 +360,7 @@ fn observed(scenario: &Scenario) -> Option<String> {
         }
     };
     let result = prepared.run(Box::new(observer), &stop).ok()?.result;
-    let is_whole = result.verdict != Verdict::Interrupted;
-    is_whole.then(|| format!("{plan}\n{}", figures(result)))
+    (result.verdict != Verdict::Interrupted).then(|| format!("{plan}\n{}", figures(result)))
 }
 
 fn figures(mut result: RunResult) -> String {
@@ -381,8 +378,7 @@ fn has_effect(scenario: &Scenario, before: &str, setting: &Alternatives) -> bool
     setting.assignments().any(|assignment| {
         let mut changed = scenario.clone();
         changed.settings.push(Setting::parse(&assignment).unwrap());
-        let after = observed(&changed);
-        after.is_some_and(|after| after != before)
+        observed(&changed).is_some_and(|after| after != before)
     })
 }
 
