@@ -118,7 +118,7 @@ impl<D: Directory> Clients<D> {
         let measured = &self.database.measured;
         loop {
             let progress = measured.progress.notified();
-            if measured.is_ending() || !self.is_running() {
+            if !self.is_running() {
                 return Ok(());
             }
             match measured.owes_log_write() {
@@ -133,7 +133,7 @@ impl<D: Directory> Clients<D> {
         let measured = &self.database.measured;
         loop {
             let progress = measured.progress.notified();
-            if measured.is_ending() || !self.is_running() {
+            if !self.is_running() {
                 return Ok(());
             }
             let pages = self.database.trees.borrow().used_pages();
@@ -180,7 +180,7 @@ impl<D: Directory> Clients<D> {
     /// Ends the load, and waits for open transactions.
     pub(crate) async fn stop(&self) {
         self.running.set(false);
-        self.database.measured.end();
+        self.database.measured.progress.notify_all();
         while self.active.get() > 0 {
             self.handle.sleep_ns(1_000_000).await;
         }

@@ -78,7 +78,6 @@ pub(super) struct Measured {
     next_page: Cell<u64>,
     /// A transaction has begun, a write has ended, or the load.
     pub(super) progress: Notify,
-    is_ending: Cell<bool>,
 }
 
 impl Measured {
@@ -93,7 +92,6 @@ impl Measured {
             changed: RefCell::default(),
             next_page: Cell::new(0),
             progress: Notify::default(),
-            is_ending: Cell::new(false),
         })
     }
 
@@ -169,7 +167,7 @@ impl Measured {
             let most = WRITES_DUE_MAX + WRITES_OUTSTANDING as f64 * writes.per_transaction;
             writes.due.get() > most
         };
-        !self.is_ending() && self.writes.as_ref().is_some_and(has_many)
+        self.writes.as_ref().is_some_and(has_many)
     }
 
     /// Whether log writes are made beside those of commits.
@@ -188,16 +186,6 @@ impl Measured {
     pub(super) fn log_bytes_due(&self, pending_bytes: u64) -> u64 {
         let due = self.log_bytes.as_ref().map_or(0.0, |one| one.due.get());
         (due - pending_bytes as f64).max(0.0) as u64
-    }
-
-    /// Ends the load: nothing waits any more.
-    pub(super) fn end(&self) {
-        self.is_ending.set(true);
-        self.progress.notify_all();
-    }
-
-    pub(super) fn is_ending(&self) -> bool {
-        self.is_ending.get()
     }
 }
 
