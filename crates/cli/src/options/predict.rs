@@ -58,7 +58,7 @@ pub struct PredictOptions {
     pub settled: bool,
 
     /// The workload of a run on real storage, by its directory: its settings, and of a brokerage what the run has
-    /// measured of reads, writes and log bytes per transaction, in place of those of the model.
+    /// measured of reads, writes, log writes and log bytes per transaction, in place of those of the model.
     #[arg(long, value_name = "DIR", conflicts_with = "workload")]
     #[arg(help_heading = "Load")]
     pub like: Option<PathBuf>,
