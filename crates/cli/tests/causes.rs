@@ -108,7 +108,18 @@ fn sessions_that_hardly_work_are_no_failure_of_the_storage() {
          --set mail.iops_per_mailbox=1000 --set mail.session_pause_factor=100"
     );
     here.proofload(&line).exits(5).prints("INCONCLUSIVE");
-    assert!(causes(&result(&here)).contains(&"idle-sessions"));
+    let result = result(&here);
+    // Others on this machine may have kept the device busy, and then it is not known what the sessions waited for.
+    let devices = result["host"]["devices"].as_array().expect("devices");
+    let mut busy = devices
+        .iter()
+        .filter_map(|one| one["busy_fraction"].as_f64());
+    let expected = if busy.any(|fraction| fraction >= 0.9) {
+        "few-threads"
+    } else {
+        "idle-sessions"
+    };
+    assert!(causes(&result).contains(&expected), "{result}");
 }
 
 #[test]
