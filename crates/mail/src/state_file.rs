@@ -134,6 +134,10 @@ impl DatabaseState {
     }
 
     async fn try_write<D: Directory>(&self, directory: &D) -> Result<(), IoError> {
+        if let Ok(file) = directory.open(STATE_FILE).await {
+            let (_, result) = file.read(0, Buffer::zeroed(BLOCK_BYTES)).await;
+            result?;
+        }
         match directory.remove(NEW_STATE_FILE).await {
             Err(error) if error.failure != IoFailure::NotFound => return Err(error),
             _ => {}

@@ -367,6 +367,7 @@ impl StageHandler for BrokerageRun {
             | Stage::Backup
             | Stage::CheckCopies
             | Stage::WriteLog
+            | Stage::Leave
             | Stage::Replay
             | Stage::Seed
             | Stage::CompareCopies => {

@@ -161,6 +161,7 @@ impl<D: Directory> ShardTasks for Shard<D> {
             | Stage::Backup
             | Stage::CheckCopies
             | Stage::WriteLog
+            | Stage::Leave
             | Stage::Replay
             | Stage::Seed
             | Stage::CompareCopies => {

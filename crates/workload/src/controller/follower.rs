@@ -140,6 +140,7 @@ pub async fn follow<D: ShardTasks>(shard: Rc<D>) {
                 | Stage::CheckCopies
                 | Stage::Seed
                 | Stage::CompareCopies
+                | Stage::Leave
                 | Stage::Replay
         ) {
             follower.report(ShardMessage::Done(stage));

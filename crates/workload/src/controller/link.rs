@@ -51,7 +51,10 @@ pub enum Stage {
     /// Open the databases again, with their checkpoint held, and run sessions until they have written
     /// enough log files.
     WriteLog,
-    /// Leave the databases without closing them, and recover them.
+    /// Leave the databases without closing them, as a crash does. No shard recovers its databases before all
+    /// have left theirs: shards may share a runtime, which does not know whose requests are under way.
+    Leave,
+    /// Recover the databases.
     Replay,
     /// Nothing more will come.
     End,
@@ -67,7 +70,7 @@ impl Stage {
         )
     }
 
-    /// The part of the run that it is; `None` for the end.
+    /// The part of the run that it is; `None` for what takes a moment, and for the end.
     #[must_use]
     pub fn phase(self) -> Option<Phase> {
         Some(match self {
@@ -85,7 +88,7 @@ impl Stage {
             Self::CompareCopies => Phase::ComparingCopies,
             Self::WriteLog => Phase::WritingLog,
             Self::Replay => Phase::Recovering,
-            Self::End => return None,
+            Self::Leave | Self::End => return None,
         })
     }
 }

@@ -284,6 +284,7 @@ impl RunController {
                 | Stage::Measure
                 | Stage::Backup
                 | Stage::WriteLog
+                | Stage::Leave
                 | Stage::Replay
                 | Stage::Verify
                 | Stage::CheckCopies
@@ -337,6 +338,7 @@ impl RunController {
             | Stage::Open
             | Stage::Backup
             | Stage::WriteLog
+            | Stage::Leave
             | Stage::Replay
             | Stage::Close
             | Stage::Verify

@@ -35,6 +35,7 @@ pub(super) fn stages(plan: &RunPlan) -> VecDeque<Stage> {
         (Stage::Close, is_opened),
         (Stage::CompareCopies, is_replicated),
         (Stage::WriteLog, has_recovery),
+        (Stage::Leave, has_recovery),
         (Stage::Replay, has_recovery),
         (Stage::Close, has_recovery),
         (Stage::Verify, true),

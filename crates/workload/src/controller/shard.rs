@@ -419,8 +419,11 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
                 self.follower.begin_phase(Phase::LogWriting);
                 self.write_log().await
             }
-            Stage::Replay => {
+            Stage::Leave => {
                 self.note_state();
+                self.leave().await
+            }
+            Stage::Replay => {
                 self.follower.begin_phase(Phase::Recovery);
                 self.replay().await
             }

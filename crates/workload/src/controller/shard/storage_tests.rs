@@ -155,24 +155,14 @@ impl<H: DatabaseHost> Shard<H> {
         }
     }
 
-    /// Leaves the databases without closing them, as a crash does, and recovers all of them at the same
-    /// time.
-    pub(super) async fn replay(&self) -> Result<(), Failure> {
+    /// Leaves the databases without closing them, and waits until nothing of them is under way.
+    pub(super) async fn leave(&self) -> Result<(), Failure> {
         self.log_target.borrow_mut().take();
         let Some(load) = self.load.borrow_mut().take() else {
             return Ok(());
         };
         load.stop().await;
         let failure = load.failure();
-        let bytes = self
-            .plan
-            .tests
-            .recovery
-            .as_ref()
-            .map_or(0, |plan| u64::from(plan.log_files) * plan.log_file_bytes);
-        self.follower.report(ShardMessage::ToHandle(
-            bytes * load.databases().len() as u64,
-        ));
         // Whoever lets them go last leaves them as they are; a pacer may live a moment longer.
         let left = Rc::downgrade(&load);
         drop(load);
@@ -180,8 +170,18 @@ impl<H: DatabaseHost> Shard<H> {
             self.handle.sleep_ns(LEFT_POLL_NS).await;
         }
         self.wait_for_left_requests().await;
-        failure.map_or(Ok(()), Err)?;
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Recovers all databases at the same time.
+    pub(super) async fn replay(&self) -> Result<(), Failure> {
+        let Some(plan) = &self.plan.tests.recovery else {
+            return Ok(());
+        };
+        let bytes = u64::from(plan.log_files) * plan.log_file_bytes;
         let count = self.databases().len();
+        self.follower
+            .report(ShardMessage::ToHandle(bytes * count as u64));
         let parts = self.parts(vec![bytes; count]);
         let reopened = self.reopen(ReopenedTo::Replay, |database| {
             let part = self.databases().iter().position(|one| *one == database);
