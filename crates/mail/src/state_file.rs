@@ -5,7 +5,7 @@ use super::population::PopulationState;
 use super::recount::InFlight;
 use edb::integrity::FileFinding;
 use runtime::buffer::BLOCK_BYTES;
-use runtime::{Buffer, Directory, File, IoError, IoFailure, Persistence};
+use runtime::{Buffer, Directory, File, IoError, IoFailure, IoOperation, Persistence};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use workload::failure::Failure;
@@ -124,20 +124,18 @@ impl DatabaseState {
         serde_json::from_slice(text).ok()
     }
 
-    /// Writes the state, in one step that either happens or not.
+    /// Writes the state, in one step that either happens or not. A file in its place that holds no state is none of
+    /// ours, or damaged, and is left as it is.
     ///
     /// # Errors
-    /// As the storage fails.
+    /// If there is such a file, or the storage fails.
     pub async fn write<D: Directory>(&self, directory: &D) -> Result<(), Failure> {
         let written = self.try_write(directory).await;
         written.map_err(|error| Failure::of_io(&error, "writing the state of a database"))
     }
 
     async fn try_write<D: Directory>(&self, directory: &D) -> Result<(), IoError> {
-        if let Ok(file) = directory.open(STATE_FILE).await {
-            let (_, result) = file.read(0, Buffer::zeroed(BLOCK_BYTES)).await;
-            result?;
-        }
+        refuse_foreign(directory).await?;
         match directory.remove(NEW_STATE_FILE).await {
             Err(error) if error.failure != IoFailure::NotFound => return Err(error),
             _ => {}
@@ -151,5 +149,28 @@ impl DatabaseState {
         file.sync().await?;
         directory.rename(NEW_STATE_FILE, STATE_FILE).await?;
         directory.sync().await
+    }
+}
+
+async fn refuse_foreign<D: Directory>(directory: &D) -> Result<(), IoError> {
+    let file = match directory.open(STATE_FILE).await {
+        Err(error) if error.failure == IoFailure::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let (buffer, result) = file.read(0, Buffer::zeroed(BLOCK_BYTES)).await;
+    match result {
+        Ok(_) if DatabaseState::parse(&buffer).is_some() => Ok(()),
+        Err(error) if error.failure != IoFailure::PastEnd => Err(error),
+        _ => Err(IoError {
+            operation: IoOperation::Rename,
+            file: format!("{}/{STATE_FILE}", directory.describe()),
+            offset_bytes: 0,
+            length_bytes: 0,
+            failure: IoFailure::NotOwn(
+                "the file in its place holds something that Proofload did not write, or is damaged; it was left as \
+                 it is; move it away"
+                    .to_owned(),
+            ),
+        }),
     }
 }

@@ -21,7 +21,7 @@ use crate::format::database_header::{DatabaseHeader, put_signature};
 use crate::integrity::{FileClass, FileFinding, FilePart};
 use crate::log::{eight, put, word};
 use runtime::buffer::BLOCK_BYTES;
-use runtime::{Buffer, Directory, File, IoError, IoFailure, Persistence};
+use runtime::{Buffer, Directory, File, IoError, IoFailure, IoOperation, Persistence};
 use std::rc::Rc;
 
 /// How the name of such a file ends; it begins with the name of the database file.
@@ -154,8 +154,10 @@ impl StoredVersions {
     /// Writes the versions of the database `name` as of the state that `header` describes, in one
     /// step that either happens or not.
     ///
+    /// There are none: who opens a database removes them. A file of that name is none of ours, and is left as it is.
+    ///
     /// # Errors
-    /// If the storage fails. What was written so far is removed then, if that is possible.
+    /// If there is such a file, or the storage fails. What was written so far is removed then, if that is possible.
     pub async fn write<D: Directory>(
         directory: &D,
         name: &str,
@@ -164,6 +166,7 @@ impl StoredVersions {
     ) -> Result<(), IoError> {
         let new_name = format!("{name}{NEW_ENDING}");
         remove_if_there(directory, &new_name).await?;
+        refuse_if_there(directory, &versions_file(name)).await?;
         let written = write_new(directory, &new_name, header, versions).await;
         if let Err(error) = written {
             // The next opening removes it if this cannot.
@@ -185,6 +188,24 @@ impl StoredVersions {
             directory.sync().await?;
         }
         Ok(())
+    }
+}
+
+async fn refuse_if_there<D: Directory>(directory: &D, name: &str) -> Result<(), IoError> {
+    match directory.open(name).await {
+        Ok(_) => Err(IoError {
+            operation: IoOperation::Create,
+            file: format!("{}/{name}", directory.describe()),
+            offset_bytes: 0,
+            length_bytes: 0,
+            failure: IoFailure::NotOwn(
+                "a file of this name, which Proofload did not write, was put there while the database was \
+                 open; it was left as it is; move it away"
+                    .to_owned(),
+            ),
+        }),
+        Err(error) if error.failure == IoFailure::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -78,3 +78,32 @@ fn a_log_file_garbled_during_a_run_is_found() {
     assert!(error.file.contains("log0/E00"), "{error:?}");
     assert!(error.error.contains("wrong checksum"), "{error:?}");
 }
+
+/// What somebody puts in the place of one of our small files survives the end of the run, which says so.
+#[test]
+fn foreign_files_in_the_places_of_ours_are_left_as_they_are() {
+    for (name, was_there) in [("mail.state", true), ("mail-001.edb.versions", false)] {
+        let Outcome { result, disk, .. } = run_harmed(|handle, disk| async move {
+            handle.sleep_ns(20 * SECOND_NS).await;
+            let data = disk.directory("data0");
+            let removed = data.remove(name).await;
+            assert_eq!(removed.is_ok(), was_there, "{name}");
+            let file = data.create(name).await.unwrap();
+            file.set_size_bytes(4096).await.unwrap();
+            let mut foreign = Buffer::zeroed(4096);
+            foreign.fill(b'x');
+            put(&file, 0, foreign).await;
+        });
+        let runtime = Runtime::virtual_clock();
+        let disk = disk.restarted(&runtime.handle(), slow_disk());
+        let left = runtime.block_on(async move {
+            let file = disk.directory("data0").open(name).await.unwrap();
+            read(&file, 0, 4096).await
+        });
+        assert!(left.iter().all(|&byte| byte == b'x'), "{name}");
+        assert_eq!(result.verdict, Verdict::Error, "{name}");
+        let error = &result.errors[0];
+        assert!(error.file.ends_with(name), "{error:?}");
+        assert!(error.error.contains("it was left as it is"), "{error:?}");
+    }
+}
