@@ -53,6 +53,22 @@ fn a_run_in_progress_is_left_alone() {
 }
 
 #[test]
+fn a_run_that_warms_up_is_not_resumed() {
+    let here = Scratch::new();
+    here.directory("target");
+    let more = "--set run.warm_up.minimum=10m --set run.warm_up.maximum=10m";
+    let line = line("10m", "first", more).replace("--set run.warm_up.maximum=1s", "");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("warming up 0:0");
+    assert_refused(here.proofload("run --resume first"), running.id());
+    running.signal("INT");
+    running.end().exits(130);
+    here.proofload("run --resume first")
+        .exits(2)
+        .says("before a whole sample was measured");
+}
+
+#[test]
 fn of_two_runs_that_start_at_once_one_is_refused() {
     let here = Scratch::new();
     let target = here.directory("target");

@@ -7,7 +7,7 @@ use execution::results;
 use execution::storage_run::base::places_of;
 use execution::{Error, Output, RunOptions};
 use measure::recompute::{InterruptedRun, ResumeError};
-use measure::run_directory::CONFIG_FILE;
+use measure::run_directory::{CONFIG_FILE, load_result, run_directory_of};
 use workload::Profile;
 
 use crate::registry::Registry;
@@ -26,7 +26,14 @@ pub fn resumed(
     options: RunOptions,
 ) -> Result<(Scenario, RunOptions), Error> {
     let run = InterruptedRun::load(directory, &|result, config| terms(result, config, registry));
-    let run = run.map_err(|error| refusal(&error))?;
+    let run = match run {
+        Err(error @ ResumeError::NothingMeasured { .. }) => {
+            // The run may be building or warming up.
+            refuse_in_progress(directory)?;
+            return Err(refusal(&error));
+        }
+        run => run.map_err(|error| refusal(&error))?,
+    };
     let backup_to = &run.result.target.backup_to;
     if !backup_to.is_empty() && options.backup_to.is_none() {
         return Err(Error::usage(
@@ -54,6 +61,15 @@ pub fn resumed(
         ..options
     };
     Ok((scenario, options))
+}
+
+fn refuse_in_progress(directory: &Path) -> Result<(), Error> {
+    let Ok(result) = load_result(run_directory_of(directory)) else {
+        return Ok(());
+    };
+    let (on, log_on) = places_of(&result);
+    let mut targets = on.iter().chain(&log_on);
+    Ok(targets.try_for_each(|target| storage::refuse_used(target))?)
 }
 
 /// Refuses a run whose settings are not those that its result says.

@@ -23,6 +23,21 @@ pub fn lock_target_of(file: &Path, kind: LockKind) -> Result<Option<FileLock>, R
     }
 }
 
+/// Refuses a target that a run uses at this moment. A place that cannot be looked at is left to whoever opens it.
+///
+/// # Errors
+/// A run uses it.
+pub fn refuse_used(target: &Path) -> Result<(), Refusal> {
+    let marker = DirectoryHandle::open(target).and_then(|target| target.read_file(MARKER_NAME));
+    let Ok(marker) = marker else {
+        return Ok(());
+    };
+    match FileLock::take(marker.into(), LockKind::Shared) {
+        Err(error @ LockError::InUse(_)) => Err(refusal(target, &error)),
+        _ => Ok(()),
+    }
+}
+
 /// The marker of the target of a database file; `None` when there is none.
 fn open_marker_of(file: &Path) -> Option<std::fs::File> {
     let whole = file.canonicalize().ok()?;

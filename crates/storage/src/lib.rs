@@ -49,7 +49,7 @@ use under_way::Wait;
 pub use claim::{Claim, ClaimedDirectory};
 pub use copies::{CopyRequest, survey_copies, survey_sources};
 pub use examine::{Examination, Obstacle, ObstacleKind, examine, open_for_trial};
-pub use in_use::lock_target_of;
+pub use in_use::{lock_target_of, refuse_used};
 pub use probes::{PROBES_FILE, ProbeAccess, ProbeSite, survey_for_probes};
 pub use target::{Target, TargetKind};
 pub use under_way::wait_for_requests;

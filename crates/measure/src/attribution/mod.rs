@@ -26,7 +26,7 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use rules::{PAUSE_MS, rule_sentences};
+pub use rules::{PAUSE_MS, few_requests, rule_sentences};
 
 use crate::display::number::count;
 use crate::result::{Cause, CauseId, Check, CheckId, CheckKind, RunKind, RunResult, Verdict};

@@ -5,7 +5,7 @@ use super::evidence::Evidence;
 use super::server::{few_storage_waits, lock_waits, not_available};
 use crate::display::number::{beside_limit, count, latency, limit, percent, quantity};
 use crate::metric::{Metric, Unit};
-use crate::result::{CauseId, Check, CheckId, CheckKind, Scope, SearchEnd};
+use crate::result::{CauseId, Check, CheckId, CheckKind, RunResult, Scope, SearchEnd};
 use crate::units;
 
 /// Threads wait for processors when their wait is this much, in percent of one processor, and at
@@ -336,25 +336,30 @@ fn too_few_samples(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
 }
 
 fn too_few_requests(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
-    let samples = evidence.result.samples.count.max(1);
+    let (requests, fewest) = few_requests(evidence.result, check)?;
+    Some(format!(
+        "the {} of {} rests on {} requests, and {} are needed.",
+        check.name,
+        check.place,
+        count(requests),
+        count(fewest)
+    ))
+}
+
+/// The requests of the measured phase behind a level, and how many are needed, where they are fewer.
+#[must_use]
+pub fn few_requests(result: &RunResult, check: &Check) -> Option<(u64, u64)> {
     let fewest = match check.kind() {
         CheckKind::Latency => FEWEST_OF_AVERAGE,
         CheckKind::Percentile if check.scope() != Scope::Run => FEWEST_OF_P99,
-        CheckKind::Spike => FEWEST_OF_SAMPLE * samples,
+        CheckKind::Spike => FEWEST_OF_SAMPLE * result.samples.count.max(1),
         _ => return None,
     };
     // Those of the whole phase also for one sample: where storage stalls, few requests end in a sample.
     let stream = Evidence::stream(check);
-    let requests = evidence.database(check)?.figures.stream(stream).count;
-    (requests < fewest).then(|| {
-        format!(
-            "the {} of {} rests on {} requests, and {} are needed.",
-            check.name,
-            check.place,
-            count(requests),
-            count(fewest)
-        )
-    })
+    let database = Evidence::of(result).database(check)?;
+    let requests = database.figures.stream(stream).count;
+    (requests < fewest).then_some((requests, fewest))
 }
 
 fn not_steady(evidence: &Evidence<'_>, _: &Check) -> Option<String> {

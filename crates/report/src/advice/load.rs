@@ -1,11 +1,13 @@
 //! Rules about the load and the run itself: cache, target rate, steadiness, length.
 
+use measure::attribution::few_requests;
 use measure::display::LoadWords;
 use measure::metric::Stream;
 use measure::metric::{Metric, Unit};
 use measure::result::{
     Bound, CauseId, CheckId, CheckKind, DeviceResult, RunKind, RunResult, Verdict,
 };
+use measure::units;
 
 use super::evidence::host_average;
 use super::{Advice, AdviceId, host};
@@ -244,38 +246,58 @@ fn is_required(result: &RunResult) -> bool {
     required.and_then(serde_json::Value::as_bool) != Some(false)
 }
 
-/// Too short to judge.
-pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
+/// Too short to sign off storage: few samples, or levels that were met by few requests.
+pub(super) fn too_short(result: &RunResult) -> Option<Advice> {
     let samples = &result.samples;
-    let short = samples.count < FEW_SAMPLES && result.verdict != Verdict::Interrupted;
-    let is_run = !matches!(result.verdict, Verdict::Error | Verdict::Built);
-    (short && is_run && result.has_measured_phase()).then(|| {
+    let requests = requests_behind_a_met_level(result);
+    let is_short = samples.count < FEW_SAMPLES || requests.is_some();
+    let is_judged = !matches!(
+        result.verdict,
+        Verdict::Error | Verdict::Built | Verdict::Interrupted
+    );
+    (is_short && is_judged && result.has_measured_phase()).then(|| {
+        let taken = match samples.count {
+            0 => "No full sample was taken.".to_owned(),
+            1 => "One sample was taken.".to_owned(),
+            samples => format!("{} samples were taken.", count(samples)),
+        };
+        let remedy = match result.kind {
+            RunKind::Run => {
+                " To sign off storage, run at least 2 hours, and 24 hours to include cache fill, SSD \
+                 garbage collection and nightly jobs."
+            }
+            RunKind::Prediction => {
+                " A longer time (--duration) gives narrower confidence intervals."
+            }
+            RunKind::Trace => "",
+        };
         Advice::new(
             AdviceId::SHORT_RUN,
             match result.kind {
                 RunKind::Trace => "The trace is short",
                 _ => "The run is short",
             },
-            format!(
-                "{} taken.{}",
-                match samples.count {
-                    0 => "No full sample was".to_string(),
-                    1 => "One sample was".to_string(),
-                    samples => format!("{} samples were", count(samples)),
-                },
-                match result.kind {
-                    RunKind::Run => {
-                        " To sign off storage, run at least 2 hours, and 24 hours to include cache \
-                         fill, SSD garbage collection and nightly jobs."
-                    }
-                    RunKind::Prediction => {
-                        " A longer time (--duration) gives narrower confidence intervals."
-                    }
-                    RunKind::Trace => "",
-                }
-            ),
+            format!("{taken}{}{remedy}", requests.unwrap_or_default()),
         )
     })
+}
+
+/// A sentence about the level that was met with the smallest part of the requests that it needs.
+fn requests_behind_a_met_level(result: &RunResult) -> Option<String> {
+    let met = result
+        .checks
+        .iter()
+        .filter(|check| check.passed == Some(true));
+    let few = met.filter_map(|check| Some((few_requests(result, check)?, check)));
+    let ((requests, fewest), check) =
+        few.min_by_key(|((requests, fewest), _)| requests * 1_000 / fewest)?;
+    Some(format!(
+        " The {} of {} was met by {} only; fewer than {} show little.",
+        check.name,
+        check.place,
+        units::count(requests, "request"),
+        count(fewest)
+    ))
 }
 
 /// Maintenance takes much of the device.

@@ -53,7 +53,7 @@ pub fn advice(run: &Run) -> Vec<Advice> {
         tail,
         load::other_traffic(result),
         load::not_steady(result),
-        load::too_few_samples(result),
+        load::too_short(result),
         load::maintenance_share(result),
         load::headroom(result, &own.words).filter(|_| result.verdict == Verdict::Pass),
     ];

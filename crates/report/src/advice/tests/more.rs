@@ -83,6 +83,21 @@ fn a_run_without_samples_claims_nothing() {
 }
 
 #[test]
+fn a_level_that_few_requests_met_is_named() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    result.samples.count = FEW_SAMPLES;
+    result.databases[0].figures.reads.count = 41;
+    let found = of(&result, AdviceId::SHORT_RUN).expect("there is advice");
+    let words = "was met by 41 requests only; fewer than 100 show little. To sign off";
+    assert!(found.text.contains(words), "{}", found.text);
+    result
+        .checks
+        .iter_mut()
+        .for_each(|one| one.passed = Some(false));
+    assert!(of(&result, AdviceId::SHORT_RUN).is_none());
+}
+
+#[test]
 fn an_option_that_was_given_is_not_advised() {
     let mut result = slow_run(5.0, 4.0, 1.0);
     result.steady_state = Some(SteadyState {
