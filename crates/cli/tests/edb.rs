@@ -240,6 +240,7 @@ fn a_killed_database_is_recovered() {
         .says("edb recover");
     // Whether every page is there depends on the moment of the kill.
     let as_is = here.proofload(&format!("edb dump {DATABASE} --as-is"));
+    assert!(!as_is.stderr.contains("is missing"), "{}", as_is.stderr);
     assert!(as_is.stdout.lines().count() > 1);
     let empty = here.directory("empty");
     here.proofload(&format!("edb recover {DATABASE} --log {}", empty.display()))

@@ -85,7 +85,8 @@ fn dump(options: &DumpOptions) -> Result<ExitStatus, CommandError> {
     };
     let out = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
     let file = DatabaseFile::open(&options.file).map_err(refusal)?;
-    file.dump(&request, out).map_err(refusal)?;
+    let warning = file.dump(&request, out).map_err(refusal)?;
+    warning.iter().for_each(|warning| notify(warning));
     Ok(ExitStatus::Pass)
 }
 

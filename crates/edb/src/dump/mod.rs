@@ -26,6 +26,18 @@ use crate::reading::{CheckError, Reader, tables_of};
 pub struct DatabaseReader<F: File> {
     reader: Reader<F>,
     tables: Vec<GeneralTable>,
+    /// Whether what is not in the file need not be wrong: its pages may lack what is only in the log.
+    is_as_is: bool,
+}
+
+/// How many rows were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RowCount {
+    /// Rows.
+    pub rows: u64,
+    /// Their values that are not, or not wholly, in a file that is read as it is. As much of each as is there is
+    /// printed.
+    pub incomplete_values: u64,
 }
 
 impl<F: File> DatabaseReader<F> {
@@ -44,7 +56,7 @@ impl<F: File> DatabaseReader<F> {
             }
             DatabaseState::JustCreated => return Err(CheckError::Unfinished { file }.into()),
         }
-        Self::with_catalog(reader).await
+        Self::with_catalog(reader, false).await
     }
 
     /// As [`Self::open`], of a file that need not have been closed: its pages are taken as they are,
@@ -53,12 +65,16 @@ impl<F: File> DatabaseReader<F> {
     /// # Errors
     /// As [`Self::open`].
     pub async fn open_as_is(file: &F) -> Result<Self, ReadError> {
-        Self::with_catalog(Reader::open(file).await?).await
+        Self::with_catalog(Reader::open(file).await?, true).await
     }
 
-    async fn with_catalog(reader: Reader<F>) -> Result<Self, ReadError> {
+    async fn with_catalog(reader: Reader<F>, is_as_is: bool) -> Result<Self, ReadError> {
         let tables = tables_of(&reader).await?;
-        Ok(Self { reader, tables })
+        Ok(Self {
+            reader,
+            tables,
+            is_as_is,
+        })
     }
 
     /// The header in use.

@@ -4,8 +4,8 @@ use std::io;
 
 use runtime::File;
 
-use super::DatabaseReader;
 use super::long_values::LongValueReader;
+use super::{DatabaseReader, RowCount};
 
 use crate::format::general::{GeneralColumn, GeneralRecord, GeneralTable, Part, Stored, expand};
 use crate::format::record::Field;
@@ -49,12 +49,16 @@ impl<F: File> DatabaseReader<F> {
     ///
     /// # Errors
     /// If a part of the table is damaged, or `take` cannot go on.
-    pub async fn rows(&self, table: &GeneralTable, take: &mut Take<'_>) -> Result<u64, ReadError> {
+    pub async fn rows(
+        &self,
+        table: &GeneralTable,
+        take: &mut Take<'_>,
+    ) -> Result<RowCount, ReadError> {
         let columns = Self::columns(table);
         let object = format!("table {}", table.name);
         let mut tree = TreeReader::new(&self.reader, &object, table.tree.root);
         let mut long_values = self.long_values(table, &object);
-        let mut rows = 0;
+        let mut count = RowCount::default();
         while let Some(leaf) = tree.next_leaf().await? {
             let (page, object) = (leaf.number, object.as_str());
             let place = Place { page, object };
@@ -64,16 +68,17 @@ impl<F: File> DatabaseReader<F> {
                 if !node.is_visible() {
                     continue;
                 }
-                rows += 1;
+                count.rows += 1;
                 let mut row = RowReader {
                     place: &place,
                     long_values: long_values.as_mut(),
+                    incomplete_values: self.is_as_is.then_some(&mut count.incomplete_values),
                     take,
                 };
                 row.read(&self.reader, node.data, &columns).await?;
             }
         }
-        Ok(rows)
+        Ok(count)
     }
 
     /// The columns of a table whose values can be read.
@@ -98,6 +103,8 @@ impl<F: File> DatabaseReader<F> {
 struct RowReader<'a, 'r, F: File> {
     place: &'a Place<'a>,
     long_values: Option<&'a mut LongValueReader<'r, F>>,
+    /// Counts those that are not in the file; `None` where that is an error.
+    incomplete_values: Option<&'a mut u64>,
     take: &'a mut (dyn FnMut(RowEvent<'_>) -> io::Result<()> + 'a),
 }
 
@@ -183,7 +190,13 @@ impl<F: File> RowReader<'_, '_, F> {
         if let Some(values) = self.long_values.as_mut() {
             let take = &mut self.take;
             let mut piece = |bytes: &[u8]| take(RowEvent::Bytes(bytes)).map_err(ReadError::Output);
-            values.read(reference, &mut piece).await?;
+            match (
+                values.read(reference, &mut piece).await,
+                &mut self.incomplete_values,
+            ) {
+                (Err(ReadError::LongValue { .. }), Some(count)) => **count += 1,
+                (read, _) => read?,
+            }
         }
         self.emit(RowEvent::EndBytes)
     }

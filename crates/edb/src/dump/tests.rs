@@ -11,12 +11,24 @@ use super::*;
 use crate::bulk::tests::TestRows;
 use crate::check::tests::{built, with_file};
 use crate::format::layout::page_offset;
-use crate::format::page::{PAGE_SIZES_BYTES, seal_as_is};
+use crate::format::page::{PAGE_SIZES_BYTES, PageChange, PageFlags, PageView, seal, seal_as_is};
 
 /// The values of all rows as text, one line each.
 fn dumped(bytes: &[u8], table: &'static str) -> Result<Vec<String>, String> {
+    Ok(dumped_from(bytes, table, false)?.0)
+}
+
+/// The same, of a file that may be read as it is, and how many values were incomplete.
+fn dumped_from(
+    bytes: &[u8],
+    table: &'static str,
+    as_is: bool,
+) -> Result<(Vec<String>, u64), String> {
     with_file(bytes, async move |file, _| {
-        let database = DatabaseReader::open(&file).await;
+        let database = match as_is {
+            true => DatabaseReader::open_as_is(&file).await,
+            false => DatabaseReader::open(&file).await,
+        };
         let database = database.map_err(|error| error.to_string())?;
         let lines = Rc::new(RefCell::new(Vec::new()));
         let mut line = String::new();
@@ -36,8 +48,8 @@ fn dumped(bytes: &[u8], table: &'static str) -> Result<Vec<String>, String> {
         drop(take);
         let rows = rows.map_err(|error| error.to_string())?;
         let lines = lines.borrow().clone();
-        assert_eq!(rows, lines.len() as u64);
-        Ok(lines)
+        assert_eq!(rows.rows, lines.len() as u64);
+        Ok((lines, rows.incomplete_values))
     })
 }
 
@@ -75,6 +87,33 @@ fn damage_is_named() {
     bytes[root + 100] ^= 1;
     let error = dumped(&bytes, "messages").unwrap_err();
     assert!(error.starts_with("page 31 of table messages"), "{error}");
+}
+
+#[test]
+fn long_values_that_are_not_there_are_counted_where_a_file_is_read_as_it_is() {
+    let mut bytes = built(4096, 300, 9000);
+    let whole = dumped_from(&bytes, "messages", true).unwrap();
+    assert_eq!(whole.1, 0);
+    let pages = (bytes.len() / 4096) as u32 - 2;
+    let mut leaves = 0;
+    for number in 1..=pages {
+        let start = page_offset(number, 4096) as usize;
+        let page = &mut bytes[start..start + 4096];
+        let view = PageView::new(page);
+        let nodes = view.node_count();
+        if view.is_leaf() && view.flags().contains(PageFlags::LONG_VALUE) && nodes > 1 {
+            PageChange::new(page).remove_nodes(1..nodes);
+            seal(page, number);
+            leaves += 1;
+        }
+    }
+    assert!(leaves > 0);
+    let error = dumped(&bytes, "messages").map(|lines| lines.len());
+    assert!(error.unwrap_err().contains("long value"));
+    let (lines, incomplete) = dumped_from(&bytes, "messages", true).unwrap();
+    assert!(incomplete > 0);
+    let changed = lines.iter().zip(&whole.0).filter(|(now, then)| now != then);
+    assert_eq!(changed.count() as u64, incomplete);
 }
 
 proptest! {

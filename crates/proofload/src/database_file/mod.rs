@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use edb::check::{CheckReport, DatabaseInfo};
 use edb::dump::{DatabaseReader, RowFormat};
 use edb::format::database_header::DatabaseHeader;
+use measure::units;
 use runtime::host::{FileLock, LockKind};
 use runtime::{AnyFile, Runtime, WallClockOptions};
 
@@ -131,7 +132,7 @@ impl DatabaseFile {
     }
 
     /// Writes the rows of a table to `out`, in the order of its primary index. Rows before a damaged one
-    /// are written.
+    /// are written. Gives what to say of values that are not in a file that is read as it is.
     ///
     /// # Errors
     /// The file is no database that was closed properly (unless it is read as it is), has no such table or
@@ -140,7 +141,7 @@ impl DatabaseFile {
         &self,
         request: &DumpRequest,
         mut out: impl Write + 'static,
-    ) -> Result<(), DatabaseFileError> {
+    ) -> Result<Option<String>, DatabaseFileError> {
         let (file, path, request) = (self.file.clone(), self.path.clone(), request.clone());
         self.runtime.block_on(async move {
             let database = match request.as_is {
@@ -156,8 +157,18 @@ impl DatabaseFile {
                 let tables = tables.map(|table| table.name.clone()).collect();
                 return Err(DatabaseFileError::NoSuchTable { name, tables });
             };
-            database.write_rows(table, request.format, &mut out).await?;
-            Ok(())
+            let written = database.write_rows(table, request.format, &mut out).await?;
+            let incomplete = Some(written.incomplete_values).filter(|&count| count > 0);
+            Ok(incomplete.map(|values| {
+                format!(
+                    "warning: {} not wholly in the file, which was not closed properly: the rest is only in the \
+                     log. As much of each was printed as is there.",
+                    match values {
+                        1 => "One long value is".to_owned(),
+                        values => format!("{} long values are", units::count_of(values)),
+                    }
+                )
+            }))
         })
     }
 }

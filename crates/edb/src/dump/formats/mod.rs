@@ -25,7 +25,7 @@ use runtime::File;
 
 use self::csv::CsvRows;
 use self::json::JsonRows;
-use super::{DatabaseReader, ReadError, RowEvent};
+use super::{DatabaseReader, ReadError, RowCount, RowEvent};
 use crate::format::general::{GeneralColumn, GeneralTable};
 
 choice! {
@@ -57,7 +57,7 @@ trait Rows {
 
 impl<F: File> DatabaseReader<F> {
     /// Writes the rows of a table in key order and flushes `out`, also where the rows end at a damaged
-    /// one. Gives the number of rows.
+    /// one.
     ///
     /// # Errors
     /// If a part of the table is damaged, or `out` cannot be written.
@@ -66,7 +66,7 @@ impl<F: File> DatabaseReader<F> {
         table: &GeneralTable,
         format: RowFormat,
         out: &mut dyn Write,
-    ) -> Result<u64, ReadError> {
+    ) -> Result<RowCount, ReadError> {
         let mut rows = format.of_columns(&Self::columns(table));
         rows.begin(out).map_err(ReadError::Output)?;
         let written = self

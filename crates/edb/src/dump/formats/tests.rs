@@ -135,7 +135,7 @@ fn all_rows_of_a_table_are_written() {
         let table = database.table("messages").unwrap();
         let mut out = Vec::new();
         let written = database.write_rows(table, RowFormat::Csv, &mut out).await;
-        assert_eq!(written.unwrap(), rows);
+        assert_eq!(written.unwrap().rows, rows);
         String::from_utf8(out).unwrap()
     });
     assert_eq!(text.lines().count(), 1 + rows as usize);
