@@ -137,6 +137,21 @@ pub enum EngineError {
         /// Number of the page in the file.
         page: u32,
     },
+    /// Recovery has found a page that lacks a write which the log says it has.
+    #[error(
+        "{file} cannot be recovered: page {page} is of database time {found} where the log expects \
+         {expected}: the storage lost a write; restore the database from a backup."
+    )]
+    LostWrite {
+        /// Name of the database file.
+        file: String,
+        /// Number of the page in the file.
+        page: u32,
+        /// The database time of the page.
+        found: u64,
+        /// The database time that it had when the log was written.
+        expected: u64,
+    },
     /// Recovery cannot go on.
     #[error("{file} cannot be recovered: {reason}.")]
     Recovery {

@@ -12,6 +12,8 @@ pub enum IoCause {
     Database,
     /// The log stream: the writes that commits wait for, and reads during recovery.
     Log,
+    /// Reads of full log files, which are verified in the background.
+    LogReadBack,
     /// Reads of full log files, as the shipping of logs to copies of a database makes them.
     LogReplication,
     /// Preparing the next log file: zero fill and file headers.

@@ -44,7 +44,7 @@ impl CheckpointCopies {
         whole.max_by_key(|checkpoint| checkpoint.position)
     }
 
-    /// Says what is wrong with the first copy that is not what the closing of a database has written:
+    /// Says what is wrong with the copies that are not what the closing of a database has written:
     /// the position at which its log ended. Closing ends with both copies and then the header durable,
     /// so nothing but a fault of the storage leaves another.
     pub(crate) fn compare_with_close(
@@ -83,12 +83,25 @@ impl CheckpointCopies {
                 }
             }
         };
-        let which = ["first", "second"];
-        let mut copies = (1u8..).zip(&self.copies).zip(which);
-        copies.find_map(|((number, copy), which)| {
-            let (class, became) = wrong(copy)?;
-            let problem = format!("the {which} copy of the checkpoint {became}");
-            Some(finding(number, class, &problem))
-        })
+        let [first, second] = [&self.copies[0], &self.copies[1]].map(wrong);
+        let (number, class, problem) = match (first, second) {
+            (None, None) => return None,
+            (Some((class, became)), None) => (
+                1,
+                class,
+                format!("the first copy of the checkpoint {became}"),
+            ),
+            (None, Some((class, became))) => (
+                2,
+                class,
+                format!("the second copy of the checkpoint {became}"),
+            ),
+            (Some((class, first)), Some((_, second))) => (
+                1,
+                class,
+                format!("the first copy of the checkpoint {first}, and the second {second}"),
+            ),
+        };
+        Some(finding(number, class, &problem))
     }
 }

@@ -70,13 +70,12 @@ pub struct FileFinding {
 }
 
 impl FileFinding {
-    /// The error that ESE gives for it.
+    /// The error that ESE gives for it; `None` for the versions of pages, which ESE does not store.
     #[must_use]
-    pub fn ese_error(&self) -> EseError {
-        match (self.part, self.class) {
-            (FilePart::Header { .. } | FilePart::DatabaseEnd | FilePart::Versions, _) => {
-                EseError::DATABASE_CORRUPTED
-            }
+    pub fn ese_error(&self) -> Option<EseError> {
+        Some(match (self.part, self.class) {
+            (FilePart::Versions, _) => return None,
+            (FilePart::Header { .. } | FilePart::DatabaseEnd, _) => EseError::DATABASE_CORRUPTED,
             (FilePart::Checkpoint { .. }, _) => EseError::CHECKPOINT_CORRUPT,
             (FilePart::Log { .. }, FileClass::Missing) => EseError::MISSING_LOG_FILE,
             (FilePart::Log { .. }, FileClass::Foreign) => EseError::BAD_LOG_SIGNATURE,
@@ -84,12 +83,16 @@ impl FileFinding {
                 EseError::INVALID_LOG_SEQUENCE
             }
             (FilePart::Log { .. }, _) => EseError::LOG_FILE_CORRUPT,
-        }
+        })
     }
 }
 
 impl fmt::Display for FileFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.problem, self.ese_error())
+        f.write_str(&self.problem)?;
+        match self.ese_error() {
+            Some(number) => write!(f, " ({number})"),
+            None => Ok(()),
+        }
     }
 }

@@ -235,7 +235,10 @@ impl<D: Directory> LogFiles<D> {
             let (bytes, result) = file.read(offset, Buffer::zeroed(length as usize)).await;
             let shape: Shape = (IoDirection::Read, offset, length);
             let error = result.as_ref().err();
-            self.notify_observer(IoCause::Maintenance, shape, issued_ns, error);
+            if error.is_some_and(|error| error.failure == IoFailure::PastEnd) {
+                return Ok(WholeFile::TooShort);
+            }
+            self.notify_observer(IoCause::LogReadBack, shape, issued_ns, error);
             result?;
             whole.extend_from_slice(&bytes);
             let pause_ns = u128::from(length) * u128::from(SECOND_NS) / u128::from(rate.max(1));

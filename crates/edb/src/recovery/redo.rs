@@ -359,11 +359,12 @@ impl<D: Directory> Recovery<D> {
             return Ok(());
         }
         if !formats && dbtime != one.before && !is_seeded(SeededBug::RecoveryIgnoresDatabaseTime) {
-            let lost = self.refuse(format!(
-                "page {} is of database time {dbtime} where the log expects {}: the storage lost \
-                 a write; restore the database from a backup",
-                one.page, one.before
-            ));
+            let lost = EngineError::LostWrite {
+                file: self.file_name.clone(),
+                page: one.page,
+                found: dbtime,
+                expected: one.before,
+            };
             if !self.with_images {
                 return Err(lost);
             }

@@ -2,7 +2,7 @@
 
 use measure::display::number::duration;
 use measure::metric::Unit;
-use measure::result::{RunResult, VerifiedDatabase};
+use measure::result::{ErrorCount, ErrorRecord, IntegrityClass, RunResult, VerifiedDatabase};
 
 use super::{Cell, Column, Table};
 
@@ -18,16 +18,30 @@ pub fn error_counts_table(result: &RunResult) -> Table {
     ]);
     for count in &result.error_counts {
         let class = count.class.unwrap_or_default();
-        let ese = class.ese_error();
+        let numbers = ese_errors(result, count);
         table.push(vec![
             Cell::new(class.label()),
             Cell::new(count.database.clone()),
-            Cell::new(ese.map_or(String::new(), |number| number.to_string())),
+            Cell::new(numbers),
             Cell::count(count.errors).notable_when(true),
             Cell::count(count.times),
         ]);
     }
     table.without_empty_columns()
+}
+
+/// The numbers in ESE of these errors, as far as they have records.
+fn ese_errors(result: &RunResult, count: &ErrorCount) -> String {
+    let same = |one: &&ErrorRecord| (one.class, &one.database) == (count.class, &count.database);
+    let of_records = result.errors.iter().filter(same);
+    let mut numbers: Vec<i32> = of_records.filter_map(|one| one.ese_error).collect();
+    if numbers.is_empty() {
+        numbers.extend(count.class.and_then(IntegrityClass::ese_error));
+    }
+    numbers.sort_unstable_by_key(|number| number.abs());
+    numbers.dedup();
+    let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
+    numbers.join(", ")
 }
 
 /// One row for each database that was verified; empty when none was.

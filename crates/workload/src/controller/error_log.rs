@@ -231,7 +231,7 @@ fn take_over(record: &mut ErrorRecord, failure: &Failure) {
         return;
     };
     record.class = Some(finding.class);
-    record.ese_error = finding.class.ese_error();
+    record.ese_error = finding.ese_error.or(finding.class.ese_error());
     record.offset_bytes = finding.offset_bytes.or(record.offset_bytes);
     record.expected_version = finding.expected_version.or(record.expected_version);
     record.last_write_unix_ms = finding.last_write_unix_ms.or(record.last_write_unix_ms);

@@ -52,6 +52,7 @@ fn purpose(cause: IoCause, direction: IoDirection) -> &'static str {
         (IoCause::Database, _) => "writing database pages",
         (IoCause::Log, IoDirection::Read) => "reading the log",
         (IoCause::Log, _) => "writing the log",
+        (IoCause::LogReadBack, _) => "reading the log back",
         (IoCause::LogReplication, _) => "reading a full log file for a copy",
         (IoCause::LogFormat, _) => "preparing a log file",
         (IoCause::Checkpoint, _) => "keeping the checkpoint",
@@ -69,7 +70,7 @@ pub fn stream_of(cause: IoCause, direction: IoDirection) -> Option<Stream> {
         (IoCause::Database, IoDirection::Write) => Some(Stream::DatabaseWrite),
         (IoCause::Log, IoDirection::Write) => Some(Stream::LogWrite),
         (IoCause::Log | IoCause::LogReplication, IoDirection::Read) => Some(Stream::LogRead),
-        (IoCause::Maintenance | IoCause::Backup, IoDirection::Read) => {
+        (IoCause::Maintenance | IoCause::LogReadBack | IoCause::Backup, IoDirection::Read) => {
             Some(Stream::MaintenanceRead)
         }
         (IoCause::Checkpoint, IoDirection::Write) => Some(Stream::HeaderWrite),

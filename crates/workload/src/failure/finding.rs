@@ -9,6 +9,8 @@ use runtime::{IoError, IoFailure, IoOperation};
 pub struct IntegrityFinding {
     /// The class of error.
     pub class: IntegrityClass,
+    /// The number of the error in ESE where it says more than that of the class.
+    pub ese_error: Option<i32>,
     /// Where in the file.
     pub offset_bytes: Option<u64>,
     /// The version (dbtime) of the page that was written last.
@@ -63,13 +65,17 @@ impl IntegrityFinding {
     /// The finding that a wrong log file, header or checkpoint is.
     #[must_use]
     pub fn of_file(finding: &FileFinding) -> Self {
-        Self::of_class(match finding.part {
+        let class = match finding.part {
             FilePart::Header { .. } => IntegrityClass::Header,
             FilePart::Checkpoint { .. } => IntegrityClass::Checkpoint,
             FilePart::Log { .. } => IntegrityClass::Log,
             FilePart::DatabaseEnd => IntegrityClass::CutShort,
             FilePart::Versions => IntegrityClass::PageVersions,
-        })
+        };
+        Self {
+            ese_error: finding.ese_error().map(|number| number.0),
+            ..Self::of_class(class)
+        }
     }
 
     /// The finding that a failed request is; `None` for one that says nothing of the data, such as one

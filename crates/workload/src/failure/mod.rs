@@ -203,6 +203,25 @@ impl Failure {
                      a part of it was written; build the database again"
                 );
             }
+            EngineError::LostWrite {
+                file,
+                page,
+                found,
+                expected,
+            } => {
+                failure.kind = FailureKind::Integrity;
+                failure.integrity = Some(Box::new(IntegrityFinding {
+                    expected_version: Some(*expected),
+                    found_version: Some(*found),
+                    ..IntegrityFinding::of_class(IntegrityClass::LostWrite)
+                }));
+                failure.file.clone_from(file);
+                failure.page = Some(u64::from(*page));
+                failure.error = format!(
+                    "it cannot be recovered: the page is of database time {found} where the log expects \
+                     {expected}: the storage lost a write; restore the database from a backup"
+                );
+            }
             EngineError::Recovery { file, reason } => {
                 failure.take_class(IntegrityClass::Log);
                 failure.file.clone_from(file);
