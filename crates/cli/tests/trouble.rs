@@ -349,3 +349,37 @@ fn results_without_room_go_on_elsewhere_and_the_verdict_stays() {
     here.proofload(&format!("report {}", copy.display()))
         .exits(0);
 }
+
+#[test]
+fn results_that_vanish_in_a_run_are_missed_at_once() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE}").replace("--duration 2s", "--duration 4s");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring 0:0");
+    fs::remove_file(here.path("out/samples.csv")).expect("samples to remove");
+    running
+        .end()
+        .exits(0)
+        .prints("PASS")
+        .says("out/samples.csv was removed while the run lasted")
+        .says("The results there are incomplete.");
+}
+
+#[test]
+fn a_report_does_not_go_where_the_directory_of_the_results_was() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE}").replace("--duration 2s", "--duration 4s");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring 0:0");
+    aside(&here, "moved");
+    let other = here.directory("out");
+    running
+        .end()
+        .exits(0)
+        .prints("PASS")
+        .says("out was moved or replaced while the run lasted.");
+    assert_eq!(fs::read_dir(other).expect("the other directory").count(), 0);
+    here.proofload("verify moved").exits(0);
+}

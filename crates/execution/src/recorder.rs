@@ -88,7 +88,13 @@ impl Recorder {
     /// Writes the final result, and sets the hashes of what was written in it. Gives the observer back.
     pub fn finish(mut self, result: &mut RunResult) -> (Box<dyn Observer>, Recorded) {
         self.record(|directory| directory.write_final_result(result));
-        let directory = self.directory.as_ref();
+        // Nobody writes a report by a path that leads elsewhere.
+        let replaced = self.directory.as_ref().map(RunDirectory::refuse_replaced);
+        let is_replaced = matches!(replaced, Some(Err(_)));
+        if let Some(Err(error)) = replaced {
+            self.first_error.get_or_insert(error);
+        }
+        let directory = self.directory.as_ref().filter(|_| !is_replaced);
         let directory = directory.map(|directory| directory.path().to_owned());
         let recorded = Recorded {
             directory,

@@ -23,7 +23,7 @@ pub fn report_outcome(
     let status = ExitStatus::from(result.verdict);
     let storage = outcome.storage.as_deref().unwrap_or_default();
     if let Some(problem) = &outcome.unwritten {
-        notify(&format!("{problem} The results on disk are incomplete."));
+        notify(&format!("{problem} The results there are incomplete."));
     }
     if outcome.directory.is_some() || outcome.unwritten.is_some() {
         let run = outcome.directory.as_deref().and_then(whole_run);

@@ -56,6 +56,18 @@ pub enum RunDirectoryError {
         /// What the system or the encoder reported.
         error: IntervalLogError,
     },
+    /// A file is not there any more.
+    #[error("{path} was removed while the run lasted")]
+    Removed {
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// Its path leads elsewhere by now.
+    #[error("{path} was moved or replaced while the run lasted")]
+    Replaced {
+        /// Path of the directory.
+        path: PathBuf,
+    },
     /// The files that were written cannot be read back.
     #[error("the files in {path} cannot be read back for their hashes: {error}")]
     Hash {

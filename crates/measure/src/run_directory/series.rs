@@ -1,7 +1,7 @@
 //! The two files of a series of samples.
 
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -70,7 +70,7 @@ impl SeriesWriter {
             histograms,
             whole: WholeBytes::default(),
         };
-        series.note_whole(directory);
+        series.note_whole(directory, directory)?;
         Ok(series)
     }
 
@@ -114,16 +114,26 @@ impl SeriesWriter {
                 }
             })?;
         }
-        self.note_whole(here);
-        Ok(())
+        self.note_whole(here, directory)
     }
 
-    fn note_whole(&mut self, here: &Path) {
-        let length = |file| fs::metadata(here.join(file)).map_or(0, |facts| facts.len());
-        self.whole = WholeBytes {
-            samples: length(self.files.samples),
-            histograms: length(self.files.histograms),
+    /// What was written to a file that was removed is lost.
+    fn note_whole(&mut self, here: &Path, directory: &Path) -> Result<(), RunDirectoryError> {
+        let length = |file| {
+            let path = directory.join(file);
+            match fs::metadata(here.join(file)) {
+                Ok(facts) => Ok(facts.len()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    Err(RunDirectoryError::Removed { path })
+                }
+                Err(error) => Err(RunDirectoryError::Write { path, error }),
+            }
         };
+        self.whole = WholeBytes {
+            samples: length(self.files.samples)?,
+            histograms: length(self.files.histograms)?,
+        };
+        Ok(())
     }
 
     /// How far the files hold whole samples.

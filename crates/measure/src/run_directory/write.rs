@@ -242,11 +242,41 @@ impl RunDirectory {
         self.write_result(result)
     }
 
+    /// Whether its path still leads to it.
+    ///
+    /// # Errors
+    /// When it does not, and everything that is written by the path goes elsewhere.
+    pub fn refuse_replaced(&self) -> Result<(), RunDirectoryError> {
+        let opened = self
+            .opened
+            .as_ref()
+            .and_then(|opened| opened.metadata().ok());
+        let now = fs::metadata(&self.path).ok();
+        match (opened, now) {
+            (Some(opened), Some(now)) if identity(&opened) == identity(&now) => Ok(()),
+            (None, _) => Ok(()), // Directories cannot be opened here.
+            _ => Err(RunDirectoryError::Replaced {
+                path: self.path.clone(),
+            }),
+        }
+    }
+
     /// A path of the directory that is held open: the kernel's name for it, or else its own.
     pub(super) fn here(&self) -> PathBuf {
         let opened = self.opened.as_ref().and_then(kernel_name);
         opened.unwrap_or_else(|| self.path.clone())
     }
+}
+
+#[cfg(unix)]
+fn identity(facts: &fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (facts.dev(), facts.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> (u64, u64) {
+    (0, 0)
 }
 
 /// The path by which this process reaches an open directory itself.
