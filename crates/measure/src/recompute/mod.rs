@@ -224,6 +224,17 @@ fn compare_files(result: &RunResult, verified: &mut Verified) {
             .differences
             .of(&recorded.file, "SHA-256", recorded.sha256.as_str(), found);
     }
+    if result.document_sha256.is_empty() {
+        return; // Nothing was hashed.
+    }
+    for file in [CONFIG_FILE, FIRST_SERIES.samples, FIRST_SERIES.histograms] {
+        let is_recorded = result.files.iter().any(|recorded| recorded.file == file);
+        if !is_recorded && directory.join(file).exists() {
+            verified
+                .differences
+                .of(file, "SHA-256", "none recorded", "a file".to_owned());
+        }
+    }
 }
 
 /// The files that are not as recorded, each with its hash or why it has none.
