@@ -172,7 +172,7 @@ pub fn cache_warning(profile: &dyn Profile, options: &RunOptions) -> Option<Stri
         .filter(|_| !options.allow_cached)?;
     Some(format!(
         "Warning: the data of {} fits the {} of {of}: where every service level is met, the run is \
-         inconclusive. Use more data (--target-size), or allow it with --allow-cached.\n",
+         inconclusive, unless the data outgrows it. Use more data (--target-size), or allow it with --allow-cached.\n",
         units::size(data_bytes),
         units::size(cache_bytes)
     ))

@@ -83,8 +83,8 @@ pub struct WitnessServerOptions {
 
 Exit status:
     0  no acknowledged transaction is lost
-    2  usage: not the directory of such a run, or another secret
-    3  environment: the witness cannot be reached, or the databases are in use
+    2  usage: not the directory of such a run, a secret that cannot be read, or a witness without its records
+    3  environment: the witness cannot be reached or has another secret, or the databases are in use
     4  acknowledged transactions are lost, or the databases are damaged
     5  inconclusive: of some transactions it cannot be said")]
 pub struct AuditOptions {

@@ -216,6 +216,8 @@ impl AdviceId {
     pub const WAITS_BEFORE_START: Self = Self("waits-before-start");
     /// Single samples exceed their limit.
     pub const LATENCY_SPIKES: Self = Self("latency-spikes");
+    /// A single request took long, and every level was met.
+    pub const LONG_REQUEST: Self = Self("long-request");
     /// The 99th percentile exceeds its limit.
     pub const TAIL_LATENCY: Self = Self("tail-latency");
     /// Other programs use the devices.

@@ -2,7 +2,9 @@
 
 use measure::display::LoadWords;
 use measure::metric::Metric;
-use measure::result::{CheckKind, DatabaseResult, DeviceResult, RunResult, Scope};
+use measure::result::{
+    CheckKind, DatabaseResult, DeviceResult, RunKind, RunResult, Scope, Verdict,
+};
 
 use super::evidence::{average_ms, database, host_average, latency_failed, median, worst_failed};
 use super::{Advice, AdviceId, modelled};
@@ -12,6 +14,8 @@ use crate::number::{figure, latency, percent};
 const BUSY_PROCESSOR_PERCENT: f64 = 85.0;
 /// The device explains a latency when it accounts for at least this share of it.
 const DEVICE_SHARE: f64 = 0.6;
+/// A request that takes this long is noticed by users, whatever the averages are.
+const LONG_REQUEST_MS: f64 = 1_000.0;
 /// A database differs when it is this many times as slow as the median of all.
 const DIFFERS: f64 = 1.5;
 
@@ -250,6 +254,36 @@ pub(super) fn spikes(result: &RunResult) -> Option<Advice> {
              read, rebuild, snapshot, a full cache, another host. Spikes at regular intervals are \
              usually a scheduled job or a cache flush.",
             check.place
+        ),
+    ))
+}
+
+/// No level was missed, and a single request took very long.
+pub(super) fn long_request(result: &RunResult) -> Option<Advice> {
+    let is_real = result.kind == RunKind::Run;
+    let is_met = matches!(result.verdict, Verdict::Pass | Verdict::Inconclusive);
+    if !is_real || !is_met || result.failed_checks().next().is_some() {
+        return None;
+    }
+    let of = |one: &DatabaseResult| {
+        let reads = ("A database read", one.figures.reads.latency);
+        let log_writes = ("A log write", one.figures.log_writes.latency);
+        let name = one.name.clone();
+        [reads, log_writes]
+            .into_iter()
+            .filter_map(move |(what, figures)| Some((figures?.max_ms, what, name.clone())))
+    };
+    let all = result.databases.iter().flat_map(of);
+    let long = all.filter(|(max_ms, ..)| *max_ms >= LONG_REQUEST_MS);
+    let (max_ms, what, name) = long.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(Advice::new(
+        AdviceId::LONG_REQUEST,
+        "A single request took long",
+        format!(
+            "{what} of {name} took {}, and no level judges single requests. Find the time in the chart of \
+             latency over time and compare it with the event log of the storage system: a path that failed \
+             over, a controller that restarted, a rebuild.",
+            latency(max_ms)
         ),
     ))
 }

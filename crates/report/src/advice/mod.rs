@@ -51,6 +51,7 @@ pub fn advice(run: &Run) -> Vec<Advice> {
         waits,
         spikes,
         tail,
+        latency::long_request(result),
         load::other_traffic(result),
         load::not_steady(result),
         load::too_short(result),

@@ -83,6 +83,22 @@ fn a_run_without_samples_claims_nothing() {
 }
 
 #[test]
+fn a_single_long_request_is_named_where_every_level_was_met() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    result.verdict = Verdict::Pass;
+    let mut with_max = |max_ms| {
+        let log_writes = &mut result.databases[0].figures.log_writes;
+        log_writes.latency.as_mut().expect("latencies").max_ms = max_ms;
+        of(&result, AdviceId::LONG_REQUEST).map(|one| one.text)
+    };
+    assert_eq!(with_max(999.0), None);
+    let text = with_max(5_020.0).expect("there is advice");
+    assert!(text.starts_with("A log write of db1 took 5,020 ms"), "{text}");
+    result.kind = RunKind::Prediction;
+    assert!(of(&result, AdviceId::LONG_REQUEST).is_none());
+}
+
+#[test]
 fn a_level_that_few_requests_met_is_named() {
     let mut result = slow_run(5.0, 4.0, 1.0);
     result.samples.count = FEW_SAMPLES;
