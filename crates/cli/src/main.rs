@@ -38,6 +38,7 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
         Command::Predict(options) => commands::predict(&options),
         Command::Study(options) => commands::study(&options),
         Command::Attach(options) => commands::attach(&options),
+        Command::Serve(options) => commands::serve(&options),
         Command::Report(options) => commands::report(&options),
         Command::Witness(options) => commands::witness(&options),
         Command::Audit(options) => commands::audit(&options),

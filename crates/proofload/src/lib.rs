@@ -8,6 +8,7 @@
 //! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
 //! - `doctor` (with `host`) examines places before a test: what will distort it, and what to change.
 //! - `database_file` (with `host`) examines, prints and recovers database files.
+//! - `serve` (with `host`) lets real programs use a modelled array in real time.
 //! - [`calibration`] makes models of storage that fit what was measured on it.
 //! - [`jetstress`] makes profiles of Microsoft's Jetstress configurations; `init` (with `host`) those of a dialogue.
 //! - [`documents`] are the profiles, arrays, disks and studies that are built in, and those in files.
@@ -46,6 +47,8 @@ pub mod replay;
 pub mod resume;
 #[cfg(feature = "host")]
 pub mod run;
+#[cfg(feature = "host")]
+pub mod serve;
 pub mod study;
 pub mod sweep;
 pub mod verify;

@@ -17,6 +17,7 @@ mod predict;
 mod reference_tests;
 mod run;
 mod search;
+mod serve;
 mod study;
 mod watch;
 mod witness;
@@ -37,6 +38,7 @@ pub use import::ImportOptions;
 pub use output::OutputOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
+pub use serve::ServeOptions;
 pub use study::StudyOptions;
 pub use witness::{AuditOptions, WitnessServerOptions};
 
@@ -179,6 +181,10 @@ Exit status:
     /// Each seed stands for a database with random settings, sessions, power cuts and at most one
     /// kind of fault, in simulated time, compared with a model in memory. Nothing is written.
     Crashtest(CrashtestOptions),
+    /// Let real programs use a modelled array in real time: its volumes are files that FUSE mounts.
+    ///
+    /// What programs store is kept in memory, and gone at the end. Ctrl-C unmounts the volumes.
+    Serve(ServeOptions),
     /// Print the completion script of a shell.
     #[command(after_help = "Examples:
   proofload completions bash > /etc/bash_completion.d/proofload")]

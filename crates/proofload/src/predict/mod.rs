@@ -17,7 +17,7 @@ mod plan;
 mod settle;
 #[cfg(test)]
 mod tests;
-mod watch;
+pub(crate) mod watch;
 
 pub use array_details::ArrayDetails;
 pub use arrays::load as load_array;

@@ -3,6 +3,7 @@
 
 use array::description::PlannedArray;
 use array::group::GroupState;
+use array::payload::Payload;
 use array::raid::Level;
 use array::{Array, Fault, Incident, IncidentKind};
 use measure::result::{ArrayResult, EventResult, RebuildResult, RunResult};
@@ -51,7 +52,7 @@ impl Watch {
     }
 
     /// The measured phase begins at `now_ns`: planned events count from here.
-    pub fn begin(&mut self, array: &mut Array<()>, now_ns: u64) {
+    pub fn begin<P: Payload>(&mut self, array: &mut Array<P>, now_ns: u64) {
         self.from_ns = Some(now_ns);
         for &(at_ns, fault) in &self.planned {
             array.inject(now_ns.saturating_add(at_ns), fault);
@@ -59,7 +60,7 @@ impl Watch {
     }
 
     /// Collects what has happened since the last call, in sentences.
-    pub fn poll(&mut self, array: &mut Array<()>) -> Vec<String> {
+    pub fn poll<P: Payload>(&mut self, array: &mut Array<P>) -> Vec<String> {
         let mut sentences = Vec::new();
         for incident in array.take_incidents() {
             let text = self.take(array, incident);
@@ -85,7 +86,7 @@ impl Watch {
         sentences
     }
 
-    fn take(&mut self, array: &Array<()>, incident: Incident) -> String {
+    fn take<P: Payload>(&mut self, array: &Array<P>, incident: Incident) -> String {
         let from_ns = self.from_ns.unwrap_or(incident.at_ns);
         let after_ns = incident.at_ns.saturating_sub(from_ns);
         let measured_at_s = after_ns as f64 / 1e9;
@@ -131,7 +132,7 @@ impl Watch {
         format!("At {}: {text}.", clock(measured_at_s))
     }
 
-    fn sentence(&self, array: &Array<()>, kind: IncidentKind) -> String {
+    fn sentence<P: Payload>(&self, array: &Array<P>, kind: IncidentKind) -> String {
         let disk = |number| named(&self.disks, number);
         match kind {
             IncidentKind::DiskFailed(number) => format!("{} fails", disk(number)),

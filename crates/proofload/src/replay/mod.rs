@@ -9,7 +9,7 @@
 //! - [`record`]: what is counted of them, shown and kept; [`responses`]: one row of each.
 //! - [`outcome`]: the result document; [`describe`]: the plan in words.
 
-mod array_of_trace;
+pub(crate) mod array_of_trace;
 mod arrivals;
 mod describe;
 mod drive;

@@ -93,7 +93,10 @@ fn a_single_long_request_is_named_where_every_level_was_met() {
     };
     assert_eq!(with_max(999.0), None);
     let text = with_max(5_020.0).expect("there is advice");
-    assert!(text.starts_with("A log write of db1 took 5,020 ms"), "{text}");
+    assert!(
+        text.starts_with("A log write of db1 took 5,020 ms"),
+        "{text}"
+    );
     result.kind = RunKind::Prediction;
     assert!(of(&result, AdviceId::LONG_REQUEST).is_none());
 }

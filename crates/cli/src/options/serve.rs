@@ -1,0 +1,66 @@
+//! The options of `serve`.
+
+use std::path::PathBuf;
+
+use clap::{Args, value_parser};
+use config::ByteSize;
+use proofload::serve::ServeScenario;
+use proofload::{Error, Scenario};
+
+use super::load::settings;
+
+/// Options of `serve`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  proofload serve msa2050 --at /mnt/array
+  proofload serve msa2050 --at /mnt/array --volumes 2 --size 20GiB --event '10m disk-fail 3'
+  proofload serve sas-10k-900gb --at /mnt/disk --event '1m disk-slow 0 x20 for 2m'
+
+Exit status:
+    0  it was ended by Ctrl-C, or the volumes were unmounted
+    2  usage: nothing was mounted
+    3  environment: the volumes cannot be mounted or unmounted")]
+pub struct ServeOptions {
+    /// A bundled array or disk (see `proofload list`), or the path of a description.
+    pub array: String,
+    /// Empty directory in which the volumes are mounted as files.
+    #[arg(long, value_name = "DIR")]
+    pub at: PathBuf,
+    /// How many volumes.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1024))]
+    pub volumes: u32,
+    /// The size of each [default: what the array says, or 64GiB].
+    #[arg(long, value_name = "SIZE", value_parser = ByteSize::parse)]
+    pub size: Option<ByteSize>,
+    /// Something that breaks or is repaired, such as '10m disk-fail 3'; may be given several times.
+    #[arg(long, value_name = "EVENT")]
+    pub event: Vec<String>,
+    /// Change a setting of the array, such as array.pool.ssd_count=4; may be given several times.
+    #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed of the random number generator; the same seed makes the same choices.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl ServeOptions {
+    /// What is to be served.
+    ///
+    /// # Errors
+    /// A `--set` without a value, an `--event` that is none.
+    pub fn scenario(&self) -> Result<ServeScenario, Error> {
+        let array = Scenario {
+            array: self.array.clone(),
+            settings: settings(&self.set)?,
+            ..Scenario::default()
+        };
+        let mut events = self.event.iter();
+        Ok(ServeScenario {
+            array: events.try_fold(array, |array, line| array.with_event(line))?,
+            volumes: self.volumes,
+            size: self.size,
+            seed: self.seed,
+            at: self.at.clone(),
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! `proofload serve` as a person runs it: programs use the files that it mounts.
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use common::{Ended, Running, Scratch};
+
+const ARRAY: &str = "msa2050";
+
+/// The live array, mounted; `None` where nothing can be.
+fn serving(here: &Scratch, more: &[&str]) -> Option<Running> {
+    if File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/fuse")
+        .is_err()
+    {
+        test_support::skip("there is no FUSE (/dev/fuse)");
+        return None;
+    }
+    here.directory("array");
+    let mut command = common::proofload(&here.path(""));
+    command.arg("serve").args(more);
+    let mut running = Running::start_with(command, &format!("{ARRAY} --at array --size 1GiB"));
+    running.wait_until_it_says("The volumes are mounted");
+    Some(running)
+}
+
+fn opened(here: &Scratch, volume: &str) -> File {
+    let path = here.path("array").join(volume);
+    let opened = File::options().read(true).write(true).open(path);
+    opened.expect("a volume")
+}
+
+fn ended(mut running: Running) -> Ended {
+    running.signal("INT");
+    running.end()
+}
+
+/// Bytes that differ from place to place.
+fn bytes(length: usize, seed: u8) -> Vec<u8> {
+    let byte = |index: usize| {
+        (index as u8)
+            .wrapping_mul(31)
+            .wrapping_add((index >> 8) as u8)
+            ^ seed
+    };
+    (0..length).map(byte).collect()
+}
+
+#[test]
+fn what_programs_write_is_there_when_they_read_it() {
+    let here = Scratch::new();
+    let Some(running) = serving(&here, &["--volumes", "2"]) else {
+        return;
+    };
+    let names = fs::read_dir(here.path("array")).expect("the mount point");
+    let mut names: Vec<_> = names.map(|one| one.expect("a file").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["volume-1", "volume-2"]);
+    let (one, other) = (opened(&here, "volume-1"), opened(&here, "volume-2"));
+    assert_eq!(one.metadata().expect("its size").len(), 1 << 30);
+    // Whole sectors, parts of sectors, and what lies across them.
+    for (offset, length, seed) in [
+        (0, 65_536, 1),
+        (1_000, 24, 2),
+        (4_095, 3, 3),
+        (70_001, 9_001, 4),
+    ] {
+        one.write_all_at(&bytes(length, seed), offset)
+            .expect("written");
+        let mut read = vec![0; length];
+        one.read_exact_at(&mut read, offset).expect("read");
+        assert_eq!(read, bytes(length, seed), "{offset}");
+    }
+    let mut expected = bytes(65_536, 1);
+    expected[1_000..1_024].copy_from_slice(&bytes(24, 2));
+    expected[4_095..4_098].copy_from_slice(&bytes(3, 3));
+    let mut read = vec![0; 65_536];
+    one.read_exact_at(&mut read, 0).expect("read");
+    assert!(read == expected);
+    one.sync_all().expect("flushed");
+    other.read_exact_at(&mut read, 0).expect("read");
+    assert!(read.iter().all(|&byte| byte == 0), "another volume");
+    // The end of a volume is that of its file.
+    let end = 1 << 30;
+    assert_eq!(one.read_at(&mut read, end).expect("nothing"), 0);
+    assert_eq!(one.read_at(&mut read, end - 512).expect("a sector"), 512);
+    let error = one.write_at(&[1], end).expect_err("no room");
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    drop((one, other));
+    let ended = ended(running).exits(0).prints("reads").prints("flushes");
+    assert!(!ended.stdout.contains("failed"), "{}", ended.stdout);
+    assert_eq!(
+        fs::read_dir(here.path("array")).expect("unmounted").count(),
+        0
+    );
+}
+
+#[test]
+fn data_survives_a_disk_that_fails_on_schedule() {
+    let here = Scratch::new();
+    let Some(mut running) = serving(&here, &["--event", "2s disk-fail 3"]) else {
+        return;
+    };
+    let volume = opened(&here, "volume-1");
+    let written = bytes(4 << 20, 7);
+    volume.write_all_at(&written, 0).expect("written");
+    running.wait_until_it_says("At 0:00:02.0: disk 3 of group");
+    let mut read = vec![0; written.len()];
+    volume.read_exact_at(&mut read, 0).expect("read");
+    assert!(read == written);
+    drop(volume);
+    ended(running).exits(0);
+}
+
+#[test]
+fn a_killed_server_leaves_errors_and_nothing_that_hangs() {
+    let here = Scratch::new();
+    let Some(mut running) = serving(&here, &[]) else {
+        return;
+    };
+    let volume = File::open(here.path("array/volume-1")).expect("a volume");
+    running.signal("KILL");
+    drop(running.end());
+    let error = volume.read_at(&mut [0; 512], 0).expect_err("it is gone");
+    assert_eq!(error.kind(), ErrorKind::NotConnected);
+    drop(volume);
+    let again = format!("serve {ARRAY} --at array");
+    here.proofload(&again)
+        .exits(3)
+        .says("is still mounted by a process that has ended")
+        .says("umount");
+    unmount(&here.path("array"));
+    here.proofload("serve nothing-of-the-kind --at array")
+        .exits(2);
+}
+
+fn unmount(path: &Path) {
+    let status = std::process::Command::new("umount").arg(path).status();
+    assert!(status.expect("umount").success());
+}
+
+#[test]
+fn places_that_a_mount_would_hide_are_refused() {
+    let here = Scratch::new();
+    here.file("file", "");
+    here.directory("full");
+    here.file("full/notes", "mine");
+    for (place, words) in [
+        ("missing", "There is no directory missing."),
+        ("file", "file is no directory."),
+        (
+            "full",
+            "full is not empty, and a mount would hide what is there.",
+        ),
+    ] {
+        here.proofload(&format!("serve {ARRAY} --at {place}"))
+            .exits(2)
+            .says(words);
+    }
+}

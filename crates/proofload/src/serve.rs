@@ -1,0 +1,261 @@
+//! A modelled array in real time: its volumes as files that real programs use.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ::serve::{LiveArray, MountError, Served, ServedVolume, StartError, Watcher, mount};
+use array::description::{PlannedArray, TracedVolume};
+use config::ByteSize;
+use measure::display::number::count;
+use measure::histogram::LatencyHistogram;
+use measure::units;
+use workload::progress::StopRequest;
+
+use crate::predict::watch::Watch;
+use crate::replay::array_of_trace::describe_array;
+use crate::scenario::Scenario;
+use execution::Error;
+
+/// How large a volume is where neither an option nor the array says it.
+const DEFAULT_BYTES: u64 = 64 << 30;
+/// How often a request to stop is looked for.
+const POLL: Duration = Duration::from_millis(50);
+/// The device that mounts need.
+const FUSE_DEVICE: &str = "/dev/fuse";
+
+/// What is to be served.
+#[derive(Debug, Clone, Default)]
+pub struct ServeScenario {
+    /// The array or the disk with the settings that are changed and the events; it has no workload.
+    pub array: Scenario,
+    /// How many volumes.
+    pub volumes: u32,
+    /// The size of each; `None` for the one that the array says.
+    pub size: Option<ByteSize>,
+    /// Seed of the array.
+    pub seed: u64,
+    /// The empty directory in which the volumes are mounted.
+    pub at: PathBuf,
+}
+
+/// A live array that can begin.
+pub struct Prepared {
+    planned: PlannedArray,
+    title: String,
+    volumes: Vec<ServedVolume>,
+    seed: u64,
+    at: PathBuf,
+}
+
+impl Prepared {
+    /// Checks everything. Nothing is mounted yet.
+    ///
+    /// # Errors
+    /// The description of the array breaks a rule, or the place is not fit for a mount.
+    pub fn new(scenario: &ServeScenario) -> Result<Self, Error> {
+        let (description, is_one_disk) = describe_array(&scenario.array)?;
+        let named = (1..=scenario.volumes).map(|number| TracedVolume {
+            name: format!("volume-{number}"),
+            reach_bytes: DEFAULT_BYTES,
+        });
+        let named: Vec<TracedVolume> = named.collect();
+        let whole_disk = description.one_disk_bytes().filter(|_| is_one_disk);
+        let size_bytes = scenario.size.map(ByteSize::bytes).or(whole_disk);
+        let (planned, ids) = description.plan_for_trace(&named, size_bytes, None)?;
+        let volumes = ids.iter().zip(named).map(|(&id, volume)| ServedVolume {
+            id,
+            name: volume.name,
+            size_bytes: planned.settings.volumes[usize::from(id.0)].capacity_mib << 20,
+        });
+        let volumes = volumes.collect();
+        refuse_place(&scenario.at)?;
+        Ok(Self {
+            title: description.title().to_owned(),
+            planned,
+            volumes,
+            seed: scenario.seed,
+            at: scenario.at.clone(),
+        })
+    }
+
+    /// What will be there, in a few lines.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut text = format!(
+            "{}, in real time. Its contents are kept in memory.\n",
+            self.title
+        );
+        for volume in &self.volumes {
+            let path = self.at.join(&volume.name);
+            let size = units::size(volume.size_bytes);
+            text.push_str(&format!("  {}  {size}\n", path.display()));
+        }
+        let notes = self.planned.notes.iter().cloned();
+        for line in notes.chain(self.planned.events_in_words()) {
+            text.push_str(&format!("{line}\n"));
+        }
+        text
+    }
+
+    /// Serves the volumes until somebody asks to `stop`. `notify` hears what breaks and is repaired, from another
+    /// thread.
+    ///
+    /// # Errors
+    /// The volumes cannot be mounted or unmounted.
+    pub fn run(
+        self,
+        stop: &StopRequest,
+        notify: impl Fn(&str) + Send + Clone + 'static,
+    ) -> Result<ServeOutcome, Error> {
+        let array = LiveArray::start(
+            self.planned.settings.clone(),
+            self.seed,
+            watcher(&self.planned, notify.clone()),
+        );
+        let array = array.map_err(|error| not_started(&error))?;
+        let mounted = mount(array.client(), self.volumes, &self.at);
+        let mounted = match mounted {
+            Ok(mounted) => mounted,
+            Err(error) => {
+                drop(array.stop());
+                return Err(not_mounted(&error));
+            }
+        };
+        notify("The volumes are mounted. Ctrl-C unmounts them.");
+        while !stop.is_stopped() && mounted.is_mounted() {
+            std::thread::sleep(POLL);
+        }
+        let unmounted = mounted.unmount();
+        let served = array.stop();
+        unmounted.map_err(|error| {
+            Error::environment(
+                format!("{} cannot be unmounted: {error}.", self.at.display()),
+                "End the programs that have files open there, then unmount it with 'umount'.",
+            )
+        })?;
+        Ok(ServeOutcome { served })
+    }
+}
+
+/// What was served.
+#[derive(Debug)]
+pub struct ServeOutcome {
+    /// Times of the requests.
+    pub served: Served,
+}
+
+impl std::fmt::Display for ServeOutcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let served = &self.served;
+        let rows = [
+            ("reads", &served.reads),
+            ("writes", &served.writes),
+            ("flushes", &served.flushes),
+            ("answers later than the model says", &served.lateness),
+        ];
+        writeln!(
+            f,
+            "{:34} {:>12} {:>12} {:>12} {:>12}",
+            "", "number", "average ms", "p99 ms", "longest ms"
+        )?;
+        for (name, latencies) in rows {
+            let Some(average_ms) = latencies.average_ms() else {
+                continue;
+            };
+            writeln!(
+                f,
+                "{name:34} {:>12} {average_ms:>12.3} {:>12.3} {:>12.3}",
+                count(latencies.count()),
+                latencies.quantile_ms(0.99),
+                longest_ms(latencies)
+            )?;
+        }
+        if served.failed > 0 {
+            writeln!(f, "{} failed.", units::count(served.failed, "request"))?;
+        }
+        Ok(())
+    }
+}
+
+fn longest_ms(latencies: &LatencyHistogram) -> f64 {
+    latencies.longest_ns() as f64 / 1e6
+}
+
+/// Lets the planned events happen, and says what follows from them.
+fn watcher(planned: &PlannedArray, notify: impl Fn(&str) + Send + 'static) -> Watcher {
+    let mut watch = Watch::new(planned);
+    let mut has_begun = false;
+    Box::new(move |array| {
+        if !has_begun {
+            watch.begin(array, 0);
+            has_begun = true;
+        }
+        watch
+            .poll(array)
+            .iter()
+            .for_each(|sentence| notify(sentence));
+    })
+}
+
+/// Refuses a place that volumes cannot be mounted on, or would hide something.
+fn refuse_place(at: &Path) -> Result<(), Error> {
+    let shown = at.display();
+    let entries = fs::read_dir(at).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::usage(
+            format!("There is no directory {shown}."),
+            "Make it, or name another one with --at.",
+        ),
+        io::ErrorKind::NotADirectory => Error::usage(
+            format!("{shown} is no directory."),
+            "Name an empty directory with --at.",
+        ),
+        // What a killed process has left mounted answers so.
+        io::ErrorKind::NotConnected => Error::environment(
+            format!("{shown} is still mounted by a process that has ended."),
+            format!("Unmount it: umount {shown}"),
+        ),
+        _ => Error::environment(
+            format!("{shown} cannot be read: {error}."),
+            "Name a directory that you may read and write with --at.",
+        ),
+    })?;
+    if entries.count() > 0 {
+        return Err(Error::usage(
+            format!("{shown} is not empty, and a mount would hide what is there."),
+            "Name an empty directory with --at.",
+        ));
+    }
+    match fs::File::options().read(true).write(true).open(FUSE_DEVICE) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::environment(
+            format!(
+                "Volumes are mounted through FUSE, and {FUSE_DEVICE} cannot be opened: {error}."
+            ),
+            "Load the kernel module (modprobe fuse), or start the container with --device /dev/fuse and \
+             --cap-add SYS_ADMIN.",
+        )),
+    }
+}
+
+fn not_started(error: &StartError) -> Error {
+    match error {
+        StartError::Array(error) => Error::usage(error.to_string(), ""),
+        StartError::Thread(error) => Error::environment(
+            format!("The thread of the array cannot be started: {error}."),
+            "See how many threads the user may have (ulimit -u).",
+        ),
+    }
+}
+
+fn not_mounted(error: &MountError) -> Error {
+    let MountError::System { path, error } = error;
+    Error::environment(
+        format!(
+            "The volumes cannot be mounted at {}: {error}.",
+            path.display()
+        ),
+        "As an ordinary user install fusermount3 (package fuse3), and own the directory; otherwise run as root.",
+    )
+}

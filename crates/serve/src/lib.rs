@@ -1,0 +1,16 @@
+//! A modelled array in real time: real programs read and write its volumes, and wait as long as the model says.
+//!
+//! - [`LiveArray`] is the array on a thread of its own, which lets the model go on with the wall clock and answers
+//!   each request when the model has ended it. A [`Client`] of it submits requests from any thread.
+//! - [`mount`] shows the volumes as files of a directory, through FUSE.
+//! - [`Served`] is what was served: the time that requests took, and how late the answers were.
+//!
+//! What is stored is kept in memory, disk by disk, with the parity and the mirrors of the array.
+
+mod fuse;
+mod live_array;
+mod served;
+
+pub use fuse::{MountError, Mounted, mount};
+pub use live_array::{Client, LiveArray, ServedVolume, StartError, Watcher};
+pub use served::Served;

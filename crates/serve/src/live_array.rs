@@ -1,0 +1,348 @@
+//! The thread of the model.
+
+use std::num::NonZeroU64;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use array::payload::Bytes;
+use array::{
+    Array, ArrayError, ArraySettings, HostCompletion, HostError, HostOperation, HostRequest,
+    VolumeId,
+};
+
+use crate::served::Served;
+
+/// Before an answer is due the thread does not sleep any more: it would wake up later than that.
+const SPIN: Duration = Duration::from_micros(20);
+/// Requests that are taken in before answers that are due are given.
+const MOST_AT_ONCE: usize = 64;
+/// How often the array is shown to whoever watches it, at most.
+const WATCH_NS: u64 = 50_000_000;
+/// The kernel may not put timers of the thread off to save wake-ups.
+const TIMER_SLACK_NS: NonZeroU64 = NonZeroU64::MIN;
+
+/// Looks at the array now and then, and may let something happen to it.
+pub type Watcher = Box<dyn FnMut(&mut Array<Bytes>) + Send>;
+
+/// Hands over the end of a request. It runs on the thread of the model, and must not wait.
+pub(crate) type Answer = Box<dyn FnOnce(Result<Bytes, HostError>) + Send>;
+
+/// A volume of a live array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedVolume {
+    /// Which one it is.
+    pub id: VolumeId,
+    /// What it is called, such as the name of its file.
+    pub name: String,
+    /// Its capacity in bytes.
+    pub size_bytes: u64,
+}
+
+/// Why an array does not go live.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The array cannot be built.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
+    /// The thread cannot be started.
+    #[error("the thread of the array cannot be started: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+enum Command {
+    Request {
+        /// When it came, since the start.
+        at_ns: u64,
+        request: HostRequest<Bytes>,
+        answer: Answer,
+    },
+    Stop,
+}
+
+/// An array that goes on with the wall clock.
+pub struct LiveArray {
+    sender: Sender<Command>,
+    started: Instant,
+    thread: JoinHandle<Served>,
+}
+
+/// Submits requests to a live array, from any thread.
+#[derive(Clone)]
+pub struct Client {
+    sender: Sender<Command>,
+    started: Instant,
+}
+
+impl LiveArray {
+    /// Builds the array and lets its time begin. `watcher` sees it before that, and then while something goes on.
+    ///
+    /// # Errors
+    /// The settings break a rule, or there is no thread.
+    pub fn start(
+        settings: ArraySettings,
+        seed: u64,
+        mut watcher: Watcher,
+    ) -> Result<Self, StartError> {
+        let (sender, receiver) = mpsc::channel();
+        let (built, is_built) = mpsc::channel();
+        let started = Instant::now();
+        let thread = thread::Builder::new().name("array".to_owned());
+        let thread = thread.spawn(move || {
+            // The model is not made for other threads than its own.
+            let mut array = match Array::new(&settings, seed) {
+                Ok(array) => array,
+                Err(error) => {
+                    let _ = built.send(Err(error));
+                    return Served::default();
+                }
+            };
+            if built.send(Ok(())).is_err() {
+                return Served::default();
+            }
+            watcher(&mut array);
+            // Without it answers are some 50 us later, which shows in the lateness.
+            let _ = rustix::thread::set_current_timer_slack(Some(TIMER_SLACK_NS));
+            Model::new(array, watcher, receiver, started).run()
+        })?;
+        match is_built.recv() {
+            Ok(built) => built?,
+            Err(_) => unreachable!("the thread says whether it has built the array"),
+        }
+        Ok(Self {
+            sender,
+            started,
+            thread,
+        })
+    }
+
+    /// A client of it.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client {
+            sender: self.sender.clone(),
+            started: self.started,
+        }
+    }
+
+    /// Answers what is under way, and ends. Requests of clients that come later fail.
+    ///
+    /// # Panics
+    /// If the model has broken a rule of its own.
+    #[must_use]
+    pub fn stop(self) -> Served {
+        let _ = self.sender.send(Command::Stop);
+        match self.thread.join() {
+            Ok(served) => served,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl Client {
+    /// Submits a request now; `answer` gets its end on the thread of the model. An array that has ended
+    /// answers with an error.
+    pub(crate) fn submit(
+        &self,
+        volume: VolumeId,
+        operation: HostOperation,
+        (first_sector, sectors): (u64, u32),
+        payload: Bytes,
+        answer: Answer,
+    ) {
+        let request = HostRequest {
+            tag: 0, // The thread of the model numbers them.
+            volume,
+            operation,
+            first_sector,
+            sectors,
+            payload,
+        };
+        let at_ns = self.started.elapsed().as_nanos() as u64;
+        let command = Command::Request {
+            at_ns,
+            request,
+            answer,
+        };
+        if let Err(mpsc::SendError(Command::Request { answer, .. })) = self.sender.send(command) {
+            answer(Err(HostError::NoPath));
+        }
+    }
+
+    /// Submits a request and waits for its end.
+    ///
+    /// # Errors
+    /// As the array says.
+    pub(crate) fn wait(
+        &self,
+        volume: VolumeId,
+        operation: HostOperation,
+        extent: (u64, u32),
+        payload: Bytes,
+    ) -> Result<Bytes, HostError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let answer = Box::new(move |end| drop(sender.send(end)));
+        self.submit(volume, operation, extent, payload, answer);
+        receiver.recv().unwrap_or(Err(HostError::NoPath))
+    }
+}
+
+/// A request that the model has.
+struct UnderWay {
+    operation: HostOperation,
+    answer: Answer,
+}
+
+/// The model with the requests that it has.
+struct Model {
+    array: Array<Bytes>,
+    watcher: Watcher,
+    watched_ns: u64,
+    receiver: Receiver<Command>,
+    started: Instant,
+    /// The time up to which the model has gone on.
+    now_ns: u64,
+    /// By their tags.
+    under_way: Vec<Option<UnderWay>>,
+    free_tags: Vec<usize>,
+    completed: Vec<HostCompletion<Bytes>>,
+    served: Served,
+    stops: bool,
+}
+
+impl Model {
+    fn new(
+        array: Array<Bytes>,
+        watcher: Watcher,
+        receiver: Receiver<Command>,
+        started: Instant,
+    ) -> Self {
+        Self {
+            array,
+            watcher,
+            watched_ns: 0,
+            receiver,
+            started,
+            now_ns: 0,
+            under_way: Vec::new(),
+            free_tags: Vec::new(),
+            completed: Vec::new(),
+            served: Served::default(),
+            stops: false,
+        }
+    }
+
+    fn run(mut self) -> Served {
+        while !self.stops || self.free_tags.len() < self.under_way.len() {
+            self.answer_due();
+            if let Some(command) = self.next_command() {
+                self.take(command);
+                self.take_more();
+            }
+        }
+        self.served
+    }
+
+    fn clock_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    /// Lets the model go on until now, and answers what has ended.
+    fn answer_due(&mut self) {
+        let now_ns = self.clock_ns().max(self.now_ns);
+        self.advance_to(now_ns);
+        if now_ns - self.watched_ns >= WATCH_NS {
+            self.watched_ns = now_ns;
+            (self.watcher)(&mut self.array);
+        }
+    }
+
+    fn advance_to(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        let mut completed = std::mem::take(&mut self.completed);
+        self.array.advance_to(now_ns, &mut completed);
+        for end in completed.drain(..) {
+            let tag = end.tag as usize;
+            let Some(ended) = self.under_way[tag].take() else {
+                unreachable!("request {tag} has ended twice");
+            };
+            self.free_tags.push(tag);
+            let times_ns = (end.submitted_ns, end.completed_ns, self.clock_ns());
+            self.served.note(ended.operation, times_ns, end.result);
+            (ended.answer)(end.result.map(|()| end.payload));
+        }
+        self.completed = completed;
+    }
+
+    /// Waits for a command until the model has something to do.
+    fn next_command(&mut self) -> Option<Command> {
+        let Some(next_ns) = self.array.next_event_ns() else {
+            let command = self.receiver.recv();
+            return Some(command.unwrap_or(Command::Stop));
+        };
+        let left = Duration::from_nanos(next_ns.saturating_sub(self.clock_ns()));
+        let received = match left.checked_sub(SPIN).filter(|left| !left.is_zero()) {
+            Some(left) => self
+                .receiver
+                .recv_timeout(left)
+                .map_err(|error| match error {
+                    RecvTimeoutError::Timeout => TryRecvError::Empty,
+                    RecvTimeoutError::Disconnected => TryRecvError::Disconnected,
+                }),
+            None => {
+                std::hint::spin_loop();
+                self.receiver.try_recv()
+            }
+        };
+        match received {
+            Ok(command) => Some(command),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Command::Stop),
+        }
+    }
+
+    fn take_more(&mut self) {
+        for _ in 1..MOST_AT_ONCE {
+            match self.receiver.try_recv() {
+                Ok(command) => self.take(command),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn take(&mut self, command: Command) {
+        match command {
+            Command::Stop => self.stops = true,
+            Command::Request {
+                at_ns,
+                mut request,
+                answer,
+            } => {
+                // Time in the model does not run backwards: what had to happen before comes first.
+                let at_ns = at_ns.max(self.now_ns);
+                if self
+                    .array
+                    .next_event_ns()
+                    .is_some_and(|next_ns| next_ns < at_ns)
+                {
+                    self.advance_to(at_ns);
+                }
+                self.now_ns = at_ns;
+                let operation = request.operation;
+                let under_way = Some(UnderWay { operation, answer });
+                let tag = match self.free_tags.pop() {
+                    Some(tag) => {
+                        self.under_way[tag] = under_way;
+                        tag
+                    }
+                    None => {
+                        self.under_way.push(under_way);
+                        self.under_way.len() - 1
+                    }
+                };
+                request.tag = tag as u64;
+                self.array.submit(at_ns, request);
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What a live array has done for its clients.
+
+use array::{HostError, HostOperation};
+use measure::histogram::LatencyHistogram;
+
+/// Times of requests, and how well they were kept.
+#[derive(Debug, Clone, Default)]
+pub struct Served {
+    /// Reads: from their arrival to their answer.
+    pub reads: LatencyHistogram,
+    /// Writes.
+    pub writes: LatencyHistogram,
+    /// Flushes.
+    pub flushes: LatencyHistogram,
+    /// How much later than the model says answers were given. Programs wait longer by the way from the
+    /// kernel and back, which is not in it.
+    pub lateness: LatencyHistogram,
+    /// Requests that failed.
+    pub failed: u64,
+}
+
+impl Served {
+    /// Notes an answer: when its request came, when the model ended it, and when it is given.
+    pub(crate) fn note(
+        &mut self,
+        operation: HostOperation,
+        (submitted_ns, ended_ns, now_ns): (u64, u64, u64),
+        result: Result<(), HostError>,
+    ) {
+        self.failed += u64::from(result.is_err());
+        self.lateness.record(now_ns.saturating_sub(ended_ns));
+        let latencies = match operation {
+            HostOperation::Read => &mut self.reads,
+            HostOperation::Write => &mut self.writes,
+            HostOperation::Flush | HostOperation::Trim => &mut self.flushes,
+        };
+        latencies.record(now_ns.saturating_sub(submitted_ns));
+    }
+}
