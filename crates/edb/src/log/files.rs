@@ -80,6 +80,8 @@ pub(super) struct LogFiles<D: Directory> {
     pub(super) next_changed: Notify,
     /// The next file is needed now.
     pub(super) needed_now: Cell<bool>,
+    /// Files of earlier generations were there when the log was opened: nobody has looked at them since.
+    pub(super) opened_at: u32,
     /// How far the current file has been written.
     pub(super) current_bytes: Cell<u64>,
     /// Numbers of the reserve files.
@@ -92,6 +94,7 @@ impl<D: Directory> LogFiles<D> {
     pub(super) fn new(directory: &D, core: Rc<LogCore>, observer: Rc<dyn IoObserver>) -> Rc<Self> {
         Rc::new(Self {
             names: Names::new(&core.settings.prefix),
+            opened_at: core.generation(),
             core,
             directory: directory.clone(),
             observer,

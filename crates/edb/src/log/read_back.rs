@@ -64,7 +64,8 @@ impl<D: Directory> LogFiles<D> {
     }
 
     /// Reads a file that nobody needs any more, before it is used again or removed: what has become of
-    /// it until then. Gives up when the next file is needed now.
+    /// it until then. Gives up when the next file is needed now, but not on a file that was there when the log
+    /// was opened: this may be the only time that it is read.
     pub(super) async fn read_released_back(&self, generation: u32) {
         let settings = &self.core.settings;
         let is_wanted = settings.engine.maintenance.log_read_back_rate.is_some();
@@ -73,7 +74,8 @@ impl<D: Directory> LogFiles<D> {
         }
         let name = self.names.full(generation);
         let expected = self.expected(generation, &name);
-        let is_needed = || self.needed_now.get() || self.core.is_over();
+        let was_there = generation < self.opened_at;
+        let is_needed = || self.core.is_over() || (self.needed_now.get() && !was_there);
         let read = self.read_paced(&name, u64::MAX, is_needed).await;
         if is_needed() {
             return;

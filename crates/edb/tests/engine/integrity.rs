@@ -417,3 +417,28 @@ fn a_log_file_garbled_after_it_was_read_back_is_found_before_it_is_used_again() 
         assert_eq!((damage.len(), finding.class), (1, FileClass::Checksum));
     });
 }
+
+#[test]
+fn the_oldest_log_file_is_read_before_a_log_that_is_opened_uses_it_again() {
+    for harm in [LogHarm::Garbled, LogHarm::Zeroed] {
+        on_virtual_clock(async move |handle| {
+            let life = Life::begin(&handle, 7).await;
+            life.close().await;
+            let oldest = life.full_logs().await[0].clone();
+            harm_log(&life, harm, &oldest, &oldest).await;
+            let (db, _) = open(&handle, &life.disk, &life.settings).await.unwrap();
+            for round in 0..40 {
+                add_rows(&db, &format!("round {round}")).await;
+                handle.sleep_ns(SECOND_NS / 4).await;
+            }
+            assert!(
+                !life.full_logs().await.contains(&oldest),
+                "it was used again"
+            );
+            let damage = db.take_damage();
+            let of_oldest = |one: &&Damage| matches!(one, Damage::File(finding) if finding.file.ends_with(&oldest));
+            let found = damage.iter().filter(of_oldest).count();
+            assert_eq!((found, damage.len()), (1, 1), "{harm:?}: {damage:?}");
+        });
+    }
+}
