@@ -239,6 +239,11 @@ pub enum ShardMessage {
     Met(Vec<PendingError>),
     /// Requests that the storage has not answered for long.
     Hung(HungReport),
+    /// The files of a database could not be read in the verification, which is an error of its own.
+    NotVerified {
+        /// Number of the database.
+        database: usize,
+    },
     /// What the pass over a closed database has read.
     Verified {
         /// The database, by its number in the run.

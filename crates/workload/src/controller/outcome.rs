@@ -32,6 +32,8 @@ pub struct Account {
     errors: ErrorLog,
     /// What kind of failure ended the run, if one did.
     ended_by: Option<FailureKind>,
+    /// Why a run whose databases should have been verified cannot pass; the first reason.
+    unverified: Option<String>,
     /// Whether sessions have run, or a backup.
     was_loaded: bool,
     /// Whether the load was ended because there were too many errors.
@@ -232,6 +234,12 @@ impl Account {
         }
     }
 
+    /// Notes that a database could not be verified: the run does not pass, however many errors are allowed.
+    pub fn cannot_verify(&mut self, why: &str) {
+        self.not_verified(why);
+        self.unverified.get_or_insert_with(|| why.to_owned());
+    }
+
     /// Why the closed databases cannot be verified, as a sentence; `None` when they can. After an error
     /// of the storage they are: whoever returns it wants to know how much is wrong.
     #[must_use]
@@ -386,6 +394,13 @@ impl Account {
                 }
                 _ => result.warnings.push(reason.clone()),
             }
+        }
+        if let Some(reason) = self
+            .unverified
+            .as_ref()
+            .filter(|_| result.verdict == Verdict::Pass)
+        {
+            result.set_verdict(Verdict::Inconclusive, reason.clone());
         }
         if !complete {
             result.mark_unfinished();

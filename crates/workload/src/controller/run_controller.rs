@@ -242,6 +242,7 @@ impl RunController {
             }
             ShardMessage::Hung(report) => self.enter_hung(shard, report, now_ns, listener),
             ShardMessage::Met(errors) => self.enter_errors(errors, now_ns, listener),
+            ShardMessage::NotVerified { database } => self.enter_not_verified(database),
             ShardMessage::Verified { database, report } => {
                 self.enter_verified(database, &report, now_ns, listener);
             }

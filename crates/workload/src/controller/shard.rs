@@ -284,6 +284,7 @@ impl<H: DatabaseHost> Shard<H> {
                 // What cannot be read at all is one error more, and the others are read.
                 Err(failure) if !failure.ends_run() => {
                     self.errors.note_in_transaction(Some(database), failure);
+                    self.follower.report(ShardMessage::NotVerified { database });
                 }
                 Err(failure) => result = result.and(Err(failure)),
             }

@@ -110,6 +110,14 @@ impl RunController {
         });
     }
 
+    /// Takes in that a database could not be verified.
+    pub(super) fn enter_not_verified(&mut self, database: usize) {
+        let name = self.plan.layout.databases.get(database);
+        let name = name.map_or("a database", String::as_str);
+        let why = format!("{name} could not be verified after the run.");
+        self.account.cannot_verify(&why);
+    }
+
     /// Takes in an error after which the run cannot go on.
     pub(super) fn fail(&mut self, failure: &Failure, now_ns: u64, listener: &mut dyn RunListener) {
         match failure.kind {
