@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use config::Source;
 pub use execution::audit::AuditReport;
-use execution::audit::{AuditSource, AuditedRun};
+use execution::audit::{AuditSource, AuditedRun, transactions};
 use execution::storage_run::{foreign, witness_refusal};
 use execution::{Error, WitnessOptions};
+use measure::display::number::{count, counted};
 use measure::result::RunResult;
 use measure::run_directory::{CONFIG_FILE, LoadError, RESULT_FILE};
 use witness::RunId;
@@ -38,6 +39,7 @@ pub fn audit(
     let (result, config) = load(&request.directory)?;
     let profile = registry.read(&[Source::file(CONFIG_FILE, &config)])?;
     let workload = registry.runnable(profile.workload()).ok_or_else(foreign)?;
+    let mut held = None;
     let source = match &request.witness {
         None => AuditSource::RunDirectory(request.directory.clone()),
         Some(witness) => {
@@ -45,11 +47,32 @@ pub fn audit(
             doing("fetching the records of the witness");
             let records = witness::fetch(&witness.address, &witness.secret, run);
             let records = records.map_err(|error| witness_refusal(&error))?;
+            held = Some(transactions(&records));
             AuditSource::Witness { run, records }
         }
     };
     let audited = AuditedRun::of(&result, request.database.clone(), source);
-    workload.audit(&audited, &*profile, doing)
+    let mut report = workload.audit(&audited, &*profile, doing)?;
+    let had = result.witness.and_then(|witness| witness.acknowledged);
+    if let (Some(held), Some(had)) = (held, had) {
+        note_missing_records(held, had, &mut report);
+    }
+    Ok(report)
+}
+
+/// Nothing can be said of transactions that the witness had when the run ended, and has not any more.
+fn note_missing_records(held: u64, had: u64, report: &mut AuditReport) {
+    let missing = had.saturating_sub(held);
+    if missing == 0 {
+        return;
+    }
+    report.acknowledged += missing;
+    report.undecided += missing;
+    report.findings.push(format!(
+        "When the run ended the witness had records of {}, and now of {}: its files were cut short, or are damaged.",
+        counted(had, "transaction"),
+        count(held)
+    ));
 }
 
 /// The result and the settings that a run has left. One that was interrupted has left both.
@@ -83,4 +106,31 @@ fn witnessed_run(directory: &Path, result: &RunResult) -> Result<RunId, Error> {
             "Restore the file as the run has written it.",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::result::Verdict;
+
+    #[test]
+    fn records_that_a_witness_has_no_more_leave_the_answer_open() {
+        let audited = |held, had| {
+            let mut report = AuditReport {
+                acknowledged: held,
+                ..AuditReport::default()
+            };
+            note_missing_records(held, had, &mut report);
+            report
+        };
+        assert_eq!(audited(1_843, 1_843).verdict(), Verdict::Pass);
+        // A run that was killed had not heard of all of them.
+        assert_eq!(audited(1_843, 1_800).verdict(), Verdict::Pass);
+        let short = audited(915, 1_843);
+        assert_eq!(
+            (short.verdict(), short.undecided),
+            (Verdict::Inconclusive, 928)
+        );
+        assert!(short.findings[0].contains("had records of 1,843 transactions, and now of 915"));
+    }
 }
