@@ -364,6 +364,13 @@ fn results_that_vanish_in_a_run_are_missed_at_once() {
         .prints("PASS")
         .says("out/samples.csv was removed while the run lasted")
         .says("The results there are incomplete.");
+    // What is there says the same.
+    let result = result(&here);
+    assert_eq!(
+        (&result["complete"], &result["verdict"]),
+        (&true.into(), &"pass".into())
+    );
+    here.proofload("verify out").exits(5);
 }
 
 #[test]
@@ -382,4 +389,40 @@ fn a_report_does_not_go_where_the_directory_of_the_results_was() {
         .says("out was moved or replaced while the run lasted.");
     assert_eq!(fs::read_dir(other).expect("the other directory").count(), 0);
     here.proofload("verify moved").exits(0);
+}
+
+#[test]
+fn databases_that_were_moved_in_a_run_are_not_said_to_be_in_their_places() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE} --keep").replace("--duration 2s", "--duration 4s");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring 0:0");
+    fs::rename(here.path("target/mail-001"), here.path("moved")).expect("the directory moved");
+    fs::create_dir(here.path("target/mail-001")).expect("another in its place");
+    running
+        .end()
+        .exits(0)
+        .prints("target/mail-001 was moved or replaced while it lasted");
+}
+
+#[test]
+fn a_run_whose_database_cannot_be_verified_does_not_pass() {
+    let here = Scratch::new();
+    here.directory("target");
+    let more = "--set service_levels.allowed_errors=10";
+    let line = format!("{SMALL} {WIDE} {more}").replace("--duration 2s", "--duration 4s");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring 0:0");
+    fs::remove_file(here.path(DATABASE)).expect("the database to remove");
+    running
+        .end()
+        .exits(5)
+        .prints("mail-001 could not be verified after the run");
+    let result = result(&here);
+    let reason = result["verification"]["not_verified"].as_str();
+    assert_eq!(
+        reason,
+        Some("mail-001 could not be verified after the run.")
+    );
 }

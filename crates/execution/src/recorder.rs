@@ -88,6 +88,12 @@ impl Recorder {
     /// Writes the final result, and sets the hashes of what was written in it. Gives the observer back.
     pub fn finish(mut self, result: &mut RunResult) -> (Box<dyn Observer>, Recorded) {
         self.record(|directory| directory.write_final_result(result));
+        if self.first_error.is_some()
+            && let Some(directory) = &self.directory
+        {
+            // Where samples are missing the result can still be there, with the verdict that is printed.
+            let _ = directory.write_final_result(result);
+        }
         // Nobody writes a report by a path that leads elsewhere.
         let replaced = self.directory.as_ref().map(RunDirectory::refuse_replaced);
         let is_replaced = matches!(replaced, Some(Err(_)));

@@ -192,6 +192,18 @@ impl Claim {
             .collect()
     }
 
+    /// The directories of this run whose paths lead elsewhere by now, or nowhere.
+    #[must_use]
+    pub fn moved(&self) -> Vec<PathBuf> {
+        let is_moved = |directory: &&ClaimedDirectory| {
+            let now = DirectoryHandle::open(&directory.path);
+            let now = now.and_then(|handle| handle.identity());
+            now.ok() != Some(directory.identity)
+        };
+        let moved = self.directories.iter().filter(is_moved);
+        moved.map(|directory| directory.path.clone()).collect()
+    }
+
     fn take_target(
         &mut self,
         index: usize,

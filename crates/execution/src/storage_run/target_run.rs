@@ -362,6 +362,10 @@ fn release(
                 None => "run on them again with --reuse".to_owned(),
             },
         };
+        let moved = claim.moved();
+        if !moved.is_empty() {
+            return Ok(moved_text(&moved));
+        }
         let unmarked = claim.unmarked();
         if !unmarked.is_empty() {
             return Ok(unmarked_text(&places, &unmarked));
@@ -411,6 +415,22 @@ fn unmarked_text(places: &str, unmarked: &[PathBuf]) -> String {
         "Databases kept in {places}, but {} was removed or changed during the run: without it they are not \
          known as those of Proofload, and --reuse refuses them. Bring it back, or remove them by hand.",
         markers.join(", ")
+    )
+}
+
+/// What is said of kept databases that are not where they were.
+fn moved_text(moved: &[PathBuf]) -> String {
+    let moved: Vec<String> = moved
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    format!(
+        "The databases of this run are kept, but not in their places: {} moved or replaced while it lasted, and what \
+         lies there now was not tested. Bring them back before you run on them again.",
+        match moved.as_slice() {
+            [one] => format!("{one} was"),
+            several => format!("{} were", several.join(", ")),
+        }
     )
 }
 
