@@ -1,5 +1,6 @@
 //! What can go wrong with the log.
 
+use crate::integrity::EseError;
 use runtime::{IoError, IoFailure};
 use thiserror::Error;
 
@@ -63,6 +64,16 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// The error that ESE gives for a log that is not what was written.
+    #[must_use]
+    pub fn ese_error(&self) -> EseError {
+        match self {
+            Self::MissingGeneration { .. } => EseError::MISSING_LOG_FILE,
+            Self::Foreign { .. } => EseError::BAD_LOG_SIGNATURE,
+            _ => EseError::LOG_FILE_CORRUPT,
+        }
+    }
+
     /// A file that is whole and has the name of another one of the same log.
     pub(super) fn wrong_generation(file: String, found: u32, expected: u32) -> Self {
         let problem = format!(

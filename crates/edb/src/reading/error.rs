@@ -1,6 +1,7 @@
 //! Why rows cannot be read.
 
 use crate::format::general::{CompressionError, TableError};
+use crate::format::page::PageDamage;
 use crate::format::record::RecordError;
 
 use super::reader::{CheckError, PageProblem};
@@ -76,6 +77,18 @@ impl ReadError {
     #[must_use]
     pub fn is_damage(&self) -> bool {
         !matches!(self, Self::File(_) | Self::Output(_))
+    }
+
+    /// Whether a file that was not closed properly need not be damaged: what is missing may be in its log.
+    #[must_use]
+    pub fn may_be_only_in_log(&self) -> bool {
+        match self {
+            Self::Tree { .. } => true,
+            Self::Page { problem, .. } => {
+                matches!(problem, PageProblem::Damage(PageDamage::NeverWritten))
+            }
+            _ => false,
+        }
     }
 }
 

@@ -69,6 +69,9 @@ pub enum DatabaseFileError {
     /// Not all rows of the table can be read.
     #[error("{}.", sentence(.0))]
     Rows(ReadError),
+    /// Rows of a file that was not closed properly lie on pages that are not in it yet.
+    #[error("{}.", sentence(.0))]
+    OnlyInLog(ReadError),
     /// The rows cannot be written.
     #[error("The rows could not be written: {0}.")]
     Output(io::Error),

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use edb::check::{CheckReport, DatabaseInfo};
 use edb::dump::{DatabaseReader, RowFormat};
-use edb::format::database_header::DatabaseHeader;
+use edb::format::database_header::{DatabaseHeader, DatabaseState};
 use measure::units;
 use runtime::host::{FileLock, LockKind};
 use runtime::{AnyFile, Runtime, WallClockOptions};
@@ -157,7 +157,13 @@ impl DatabaseFile {
                 let tables = tables.map(|table| table.name.clone()).collect();
                 return Err(DatabaseFileError::NoSuchTable { name, tables });
             };
-            let written = database.write_rows(table, request.format, &mut out).await?;
+            let is_closed = database.header().state == DatabaseState::Clean;
+            let written = match database.write_rows(table, request.format, &mut out).await {
+                Err(error) if !is_closed && error.may_be_only_in_log() => {
+                    return Err(DatabaseFileError::OnlyInLog(error));
+                }
+                written => written?,
+            };
             let incomplete = Some(written.incomplete_values).filter(|&count| count > 0);
             Ok(incomplete.map(|values| {
                 format!(

@@ -52,6 +52,11 @@ fn with_remedy(message: String, error: DatabaseFileError) -> Error {
         Failed::Rows(ReadError::Value { .. }) => {
             Error::environment(message, "The rows before it have been printed.")
         }
+        Failed::OnlyInLog(_) => Error::environment(
+            message,
+            "The rows before it have been printed. The file was not closed properly, and this page may be in its \
+             log alone: 'proofload edb recover' applies the log.",
+        ),
         Failed::Rows(_) => Error::integrity(
             message,
             "The rows before it have been printed. 'proofload edb check' lists all damage.",

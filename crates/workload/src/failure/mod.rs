@@ -181,7 +181,13 @@ impl Failure {
                 failure.halt();
             }
             EngineError::Log(LogError::Closed | LogError::RecordTooLarge { .. }) => {}
-            EngineError::Log(_) => failure.take_class(IntegrityClass::Log),
+            EngineError::Log(error) => {
+                failure.integrity = Some(Box::new(IntegrityFinding {
+                    ese_error: Some(error.ese_error().0),
+                    ..IntegrityFinding::of_class(IntegrityClass::Log)
+                }));
+                failure.kind = FailureKind::Integrity;
+            }
             EngineError::Poisoned { out_of_space, .. } => {
                 failure.kind = if *out_of_space {
                     FailureKind::OutOfSpace
