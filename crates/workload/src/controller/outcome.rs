@@ -395,11 +395,7 @@ impl Account {
                 _ => result.warnings.push(reason.clone()),
             }
         }
-        if let Some(reason) = self
-            .unverified
-            .as_ref()
-            .filter(|_| result.verdict == Verdict::Pass)
-        {
+        if let (Some(reason), Verdict::Pass) = (&self.unverified, result.verdict) {
             result.set_verdict(Verdict::Inconclusive, reason.clone());
         }
         if !complete {
