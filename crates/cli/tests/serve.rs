@@ -146,6 +146,19 @@ fn unmount(path: &Path) {
 }
 
 #[test]
+fn volumes_that_somebody_unmounts_end_the_server() {
+    let here = Scratch::new();
+    let Some(running) = serving(&here, &[]) else {
+        return;
+    };
+    let volume = opened(&here, "volume-1");
+    volume.write_all_at(&[1; 512], 0).expect("written");
+    drop(volume);
+    unmount(&here.path("array"));
+    running.end().exits(0).prints("writes");
+}
+
+#[test]
 fn places_that_a_mount_would_hide_are_refused() {
     let here = Scratch::new();
     here.file("file", "");

@@ -55,12 +55,15 @@ impl Mounted {
         !self.0.guard.is_finished()
     }
 
-    /// Unmounts the volumes and waits until that is done.
+    /// Unmounts the volumes, unless somebody else has, and waits until that is done.
     ///
     /// # Errors
-    /// A program has a file open there.
+    /// The system refuses it.
     pub fn unmount(self) -> io::Result<()> {
-        self.0.umount_and_join()
+        match self.is_mounted() {
+            true => self.0.umount_and_join(),
+            false => self.0.join(),
+        }
     }
 }
 

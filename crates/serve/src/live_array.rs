@@ -277,6 +277,8 @@ impl Model {
     /// Waits for a command until the model has something to do.
     fn next_command(&mut self) -> Option<Command> {
         let Some(next_ns) = self.array.next_event_ns() else {
+            // What has happened last would otherwise be seen with the next request only.
+            (self.watcher)(&mut self.array);
             let command = self.receiver.recv();
             return Some(command.unwrap_or(Command::Stop));
         };

@@ -1,4 +1,4 @@
-//! What a trace is replayed on: an array, or a single disk that is built in or somebody's own.
+//! What a trace is replayed on, or real programs are served with: an array, or a single disk that is built in or somebody's own.
 
 use std::path::Path;
 
