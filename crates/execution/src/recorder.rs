@@ -95,13 +95,14 @@ impl Recorder {
             let _ = directory.write_final_result(result);
         }
         // Nobody writes a report by a path that leads elsewhere.
-        let replaced = self.directory.as_ref().map(RunDirectory::refuse_replaced);
-        let is_replaced = matches!(replaced, Some(Err(_)));
-        if let Some(Err(error)) = replaced {
-            self.first_error.get_or_insert(error);
-        }
-        let directory = self.directory.as_ref().filter(|_| !is_replaced);
-        let directory = directory.map(|directory| directory.path().to_owned());
+        let directory = self.directory.as_ref();
+        let directory = directory.and_then(|directory| match directory.refuse_replaced() {
+            Ok(()) => Some(directory.path().to_owned()),
+            Err(error) => {
+                self.first_error.get_or_insert(error);
+                None
+            }
+        });
         let recorded = Recorded {
             directory,
             first_error: self.first_error.as_ref().map(results::unwritable),
