@@ -83,25 +83,44 @@ impl CheckpointCopies {
                 }
             }
         };
-        let [first, second] = [&self.copies[0], &self.copies[1]].map(wrong);
-        let (number, class, problem) = match (first, second) {
-            (None, None) => return None,
-            (Some((class, became)), None) => (
-                1,
-                class,
-                format!("the first copy of the checkpoint {became}"),
-            ),
-            (None, Some((class, became))) => (
-                2,
-                class,
-                format!("the second copy of the checkpoint {became}"),
-            ),
-            (Some((class, first)), Some((_, second))) => (
-                1,
-                class,
-                format!("the first copy of the checkpoint {first}, and the second {second}"),
-            ),
+        let copies = (1u8..).zip(["first", "second"]).zip(&self.copies);
+        let found = copies.filter_map(|((number, which), copy)| {
+            let (class, became) = wrong(copy)?;
+            let problem = format!("the {which} copy of the checkpoint {became}");
+            Some((number, class, problem))
+        });
+        let found: Vec<_> = found.collect();
+        let &(number, class, _) = found.first()?;
+        let problems: Vec<&str> = found.iter().map(|(.., problem)| &**problem).collect();
+        Some(finding(number, class, &problems.join(", and ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_copy_that_is_wrong_is_named() {
+        let found = |copies| {
+            let copies = CheckpointCopies {
+                file: "E00.chk".to_owned(),
+                missing: None,
+                copies,
+            };
+            let signature = Signature::default();
+            let end = HeaderLogPosition::default();
+            copies.compare_with_close(signature, end)
         };
-        Some(finding(number, class, &problem))
+        let both = found([CopyRead::Damaged, CopyRead::Zero]).unwrap();
+        assert_eq!(
+            (both.part, both.class),
+            (FilePart::Checkpoint { copy: 1 }, FileClass::Checksum)
+        );
+        assert_eq!(
+            both.problem,
+            "the first copy of the checkpoint has a wrong checksum, and the second copy of the \
+             checkpoint is all zeros"
+        );
     }
 }

@@ -278,14 +278,16 @@ enum LogHarm {
     Zeroed,
     ByAnOlderOne,
     HeaderGarbled,
+    CutShort,
     Removed,
 }
 
-const LOG_HARMS: [(LogHarm, FileClass); 5] = [
+const LOG_HARMS: [(LogHarm, FileClass); 6] = [
     (LogHarm::Garbled, FileClass::Checksum),
     (LogHarm::Zeroed, FileClass::Zeroed),
     (LogHarm::ByAnOlderOne, FileClass::LostWrite),
     (LogHarm::HeaderGarbled, FileClass::Checksum),
+    (LogHarm::CutShort, FileClass::Missing),
     (LogHarm::Removed, FileClass::Missing),
 ];
 
@@ -311,6 +313,7 @@ async fn harm_log(life: &Life, harm: LogHarm, name: &str, older: &str) {
             header[100] ^= 0x40;
             put(&file, 0, &header).await;
         }
+        LogHarm::CutShort => file.set_size_bytes(PAGE).await.unwrap(),
         LogHarm::Removed => {
             let directory = life.disk.directory("log");
             directory.remove(name).await.unwrap();

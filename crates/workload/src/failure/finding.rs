@@ -115,6 +115,9 @@ pub fn class_of(class: DamageClass) -> IntegrityClass {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Failure;
+    use edb::EngineError;
+    use edb::log::LogError;
 
     #[test]
     fn damage_and_failed_requests_get_their_class() {
@@ -155,5 +158,35 @@ mod tests {
             let finding = IntegrityFinding::of_io(&error(operation, failure));
             assert_eq!(finding.map(|finding| finding.class), class, "{operation}");
         }
+    }
+
+    #[test]
+    fn what_recovery_and_the_log_refuse_has_its_class_and_number() {
+        let lost = EngineError::LostWrite {
+            file: "a.edb".to_owned(),
+            page: 7,
+            found: 3,
+            expected: 5,
+        };
+        let failure = Failure::of_engine(&lost, "a", "opening");
+        let finding = failure.integrity.expect("a finding");
+        assert_eq!(
+            (failure.page, finding.class),
+            (Some(7), IntegrityClass::LostWrite)
+        );
+        assert_eq!(
+            (finding.found_version, finding.expected_version),
+            (Some(3), Some(5))
+        );
+        let missing = LogError::MissingGeneration {
+            generation: 2,
+            directory: "log".to_owned(),
+        };
+        let failure = Failure::of_engine(&EngineError::Log(missing), "a", "opening");
+        let finding = failure.integrity.expect("a finding");
+        assert_eq!(
+            (finding.class, finding.ese_error),
+            (IntegrityClass::Log, Some(-528))
+        );
     }
 }
