@@ -36,12 +36,14 @@ pub enum EngineError {
     Log(LogError),
     /// Too many versions are kept for open transactions.
     #[error(
-        "The version store is full ({limit_bytes} bytes). Commit or roll back long transactions, \
-         or set engine.version_store higher."
+        "The version store is full ({limit_bytes} bytes, {own_bytes} of them of this transaction). Commit \
+         or roll back long transactions, or set engine.version_store higher."
     )]
     VersionStoreFull {
         /// The setting `engine.version_store`, in bytes.
         limit_bytes: u64,
+        /// What the transaction itself holds of it.
+        own_bytes: u64,
     },
     /// A write failed before, so what the disk holds is not known any more.
     #[error(

@@ -65,6 +65,19 @@ impl<D: Directory> EdbStore<D> {
     fn error(&self, error: &EngineError, operation: &str) -> StoreError {
         match error {
             EngineError::WriteConflict => StoreError::Conflict,
+            // One that fills half of it meets another like it, again and again.
+            EngineError::VersionStoreFull {
+                limit_bytes,
+                own_bytes,
+            } if own_bytes * 2 >= *limit_bytes => StoreError::Failed(Failure::new(
+                FailureKind::Settings,
+                &self.file,
+                operation,
+                format!(
+                    "A transaction needs more versions of rows than fit beside those of others. {error} Or set \
+                     mail.mix.operations_per_transaction lower."
+                ),
+            )),
             EngineError::VersionStoreFull { .. } => StoreError::VersionsFull,
             _ => StoreError::Failed(Failure::of_engine(error, &self.file, operation)),
         }

@@ -195,6 +195,9 @@ const CASES: &[(&str, Change)] = &[
     ("an error of the server", |one| {
         error(one, ErrorKind::ServerSide);
     }),
+    ("settings that no transaction fits", |one| {
+        error(one, ErrorKind::Settings);
+    }),
     ("the error that ended the run", |one| {
         error(one, ErrorKind::Io);
         error(one, ErrorKind::Unavailable);

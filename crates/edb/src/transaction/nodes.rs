@@ -118,12 +118,12 @@ impl<D: Directory> Core<D> {
         key: &[u8],
         change: NodeChange<'_>,
     ) -> Result<WriteOutcome, EngineError> {
-        self.room_for_versions()?;
+        self.room_for_versions(transaction)?;
         self.write(|step| self.write_step(step, transaction, tree, key, change))
             .await
     }
 
-    fn room_for_versions(&self) -> Result<(), EngineError> {
+    fn room_for_versions(&self, transaction: &OpenTransaction) -> Result<(), EngineError> {
         let limit_bytes = self.settings.engine.version_store.bytes();
         let mut transactions = self.transactions.borrow_mut();
         if transactions.bytes() < limit_bytes {
@@ -133,7 +133,10 @@ impl<D: Directory> Core<D> {
         if transactions.bytes() < limit_bytes {
             return Ok(());
         }
-        Err(EngineError::VersionStoreFull { limit_bytes })
+        Err(EngineError::VersionStoreFull {
+            limit_bytes,
+            own_bytes: transaction.bytes(),
+        })
     }
 
     fn write_step(

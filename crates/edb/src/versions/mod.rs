@@ -29,6 +29,8 @@ pub(crate) struct Writer {
     /// Its number, unique since the log began.
     pub(crate) id: u64,
     committed: Cell<Option<CommitNumber>>,
+    /// Bytes of the versions that its changes have made.
+    version_bytes: Cell<usize>,
 }
 
 impl Writer {
@@ -36,6 +38,7 @@ impl Writer {
         Rc::new(Self {
             id,
             committed: Cell::new(None),
+            version_bytes: Cell::new(0),
         })
     }
 
@@ -166,7 +169,9 @@ impl VersionStore {
             writer: Rc::clone(writer),
             before,
         };
-        self.bytes += version.bytes(key);
+        let bytes = version.bytes(key);
+        writer.version_bytes.set(writer.version_bytes.get() + bytes);
+        self.bytes += bytes;
         chain.push(version);
         true
     }

@@ -80,6 +80,14 @@ pub(crate) struct OpenTransaction {
     pub(crate) updates: Vec<Update>,
 }
 
+impl OpenTransaction {
+    /// Bytes of its versions and of its undo information.
+    pub(crate) fn bytes(&self) -> u64 {
+        let undo_bytes: usize = self.updates.iter().map(Update::bytes).sum();
+        (self.writer.version_bytes.get() + undo_bytes) as u64
+    }
+}
+
 /// A node with the deleted flag that goes away once nobody can see it.
 pub(crate) struct Cleanup {
     /// Root of the tree.

@@ -1,7 +1,7 @@
 //! Runs that meet errors of the storage: which of them they go on after.
 
 use super::support::{Outcome, profile, run_with};
-use config::TimeSpan;
+use config::{ByteSize, TimeSpan};
 use mail::profile::MailProfile;
 use measure::result::{IntegrityClass, RunResult, Verdict};
 use runtime::simulated::{Fault, FaultEffect};
@@ -39,6 +39,25 @@ fn assert_whole(result: &RunResult) {
         .iter()
         .filter(|one| one.pages > 1_000);
     assert_eq!(verified.count(), 2, "{verification:?}");
+}
+
+/// Without a bound it would be made again for ever, also after the end of the run.
+#[test]
+fn a_transaction_that_no_version_store_can_hold_ends_the_run() {
+    let mut profile = two_databases();
+    profile.engine.version_store = ByteSize::mib(1);
+    profile.mail.mix.operations_per_transaction = 20_000;
+    let Outcome { result, .. } = run_with(&profile, |_| ());
+    assert_eq!(result.verdict, Verdict::Inconclusive);
+    let reason = &result.verdict_reason;
+    for part in [
+        "The run ended early: A transaction needs more versions of rows",
+        "set engine.version_store higher",
+        "mail.mix.operations_per_transaction lower",
+    ] {
+        assert!(reason.contains(part), "{reason}");
+    }
+    assert!(result.duration_s < 30.0);
 }
 
 #[test]

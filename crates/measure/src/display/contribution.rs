@@ -220,6 +220,8 @@ impl AdviceId {
     pub const LONG_REQUEST: Self = Self("long-request");
     /// The 99th percentile exceeds its limit.
     pub const TAIL_LATENCY: Self = Self("tail-latency");
+    /// The settings do not let the workload do its work.
+    pub const SETTINGS: Self = Self("settings");
     /// Other programs use the devices.
     pub const OTHER_IO: Self = Self("other-io");
     /// The run did not reach steady state.

@@ -164,6 +164,8 @@ pub enum ErrorKind {
     /// The database server ended the work for a reason that is not the storage's: a time limit, an
     /// administrator, another client. The run is inconclusive.
     ServerSide,
+    /// The settings do not let the workload do its work. The run is inconclusive.
+    Settings,
     /// The program itself did not do what it should.
     Internal,
     /// Unknown, or a kind that this version does not know.
@@ -179,7 +181,7 @@ impl ErrorKind {
     pub fn is_of_data(self) -> bool {
         !matches!(
             self,
-            Self::Unavailable | Self::ServerSide | Self::HalfWritten
+            Self::Unavailable | Self::ServerSide | Self::HalfWritten | Self::Settings
         )
     }
 }

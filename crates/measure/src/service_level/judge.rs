@@ -32,6 +32,7 @@ impl Judgement {
 /// Gives the verdict. The first that holds decides:
 ///
 /// 1. more errors than allowed, or one after which the run could not go on: `error`;
+///    `inconclusive` if the latter is for a reason in the settings;
 /// 2. stopped before its end: `interrupted`;
 /// 3. a level not met: `fail`;
 /// 4. too few samples, not steady though that is required, or a level that could not be judged:
@@ -39,6 +40,13 @@ impl Judgement {
 /// 5. otherwise `pass`.
 pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> Judgement {
     let errors = error_count(measured);
+    let ending = measured.errors.iter().find(|error| error.ended_run);
+    if let Some(error) = ending.filter(|error| error.kind == ErrorKind::Settings)
+        && errors <= levels.allowed_errors
+    {
+        let reason = format!("The run ended early: {}", error.error);
+        return judgement(Verdict::Inconclusive, end_sentence(reason));
+    }
     if is_error(errors, levels, measured) {
         return judgement(Verdict::Error, error_reason(errors, levels, measured));
     }

@@ -20,6 +20,7 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
     let id = match first.kind {
         ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
         ErrorKind::HalfWritten => return Some(half_written(first)),
+        ErrorKind::Settings => return Some(of_settings(first)),
         ErrorKind::Unavailable => AdviceId::SERVER_UNAVAILABLE,
         ErrorKind::Inconsistent => AdviceId::INCONSISTENT,
         ErrorKind::ServerSide => AdviceId::SERVER_SIDE,
@@ -48,6 +49,15 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
             }
         ),
     ))
+}
+
+/// What the storage does cannot be known before the settings are others.
+fn of_settings(first: &ErrorRecord) -> Advice {
+    Advice::new(
+        AdviceId::SETTINGS,
+        "The settings do not let the workload do its work",
+        sentence(&first.error),
+    )
 }
 
 /// Where real storage says more of an error.

@@ -485,7 +485,7 @@ fn rate_not_carried(result: &RunResult) -> Option<String> {
 /// A run that ended before anything was measured has nothing to judge but its end.
 fn enter(judgement: Judgement, checks: Vec<Check>, result: &mut RunResult, totals: &RunTotals) {
     let is_judged = totals.measured_s() > 0.0 || !result.has_measured_phase() && result.complete;
-    if is_judged || judgement.verdict == Verdict::Error {
+    if is_judged || result.ended_by().is_some() || judgement.verdict == Verdict::Error {
         judgement.enter(checks, result);
     } else if judgement.verdict == Verdict::Interrupted {
         result.set_verdict(judgement.verdict, "Stopped before anything was measured.");

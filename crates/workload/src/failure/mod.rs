@@ -32,6 +32,8 @@ pub enum FailureKind {
     Unavailable,
     /// The database server ended the work for a reason that is not the storage's.
     ServerSide,
+    /// The settings do not let the workload do its work.
+    Settings,
     /// Nothing failed, but simulated time does not advance, so the run would never end.
     ZeroDelayLoop,
     /// Nothing failed: the work was asked to stop.
@@ -50,6 +52,7 @@ impl From<FailureKind> for ErrorKind {
             FailureKind::HalfWritten => Self::HalfWritten,
             FailureKind::Unavailable => Self::Unavailable,
             FailureKind::ServerSide => Self::ServerSide,
+            FailureKind::Settings => Self::Settings,
             FailureKind::ZeroDelayLoop | FailureKind::Stopped | FailureKind::Internal => {
                 Self::Internal
             }
