@@ -143,7 +143,7 @@ fn each_rule_can_be_checked_by_hand() {
     for (allowed, value, passed) in [
         (1, Some(100.0), Some(true)),
         (4, Some(10.0), Some(true)),
-        (5, None, Some(true)),
+        (5, None, None),
     ] {
         let mut levels = levels.clone();
         levels.allowed_maximum_violations = allowed;
@@ -153,7 +153,46 @@ fn each_rule_can_be_checked_by_hand() {
             .find(|check| check.id == CheckId::DatabaseReadMax);
         let check = check.unwrap();
         assert_eq!((check.value, check.passed), (value, passed), "{allowed}");
+        if passed.is_none() {
+            levels.fewest_samples = 1;
+            let judgement = judge(&levels, &measured(&totals), std::slice::from_ref(check));
+            assert_eq!(
+                judgement.reason,
+                "The database read latency, highest sample average of db1 could not be judged, because each of 5 samples may be \
+                 above its limit (service_levels.allowed_maximum_violations is 5): run longer, or sample more \
+                 often."
+            );
+        }
     }
+}
+
+#[test]
+fn a_run_without_a_completed_transaction_does_not_pass() {
+    let layout = Arc::new(Layout::new(["db1"], ["buy", "sell", "look"]));
+    let mut totals = RunTotals::new(Arc::clone(&layout), 15.0);
+    totals.add(&Sample {
+        databases: DatabaseMeters::for_layout(&layout),
+        layout,
+        number: 0,
+        phase: Phase::Measured,
+        phase_number: 0,
+        begins_s: 0.0,
+        length_s: 15.0,
+        host: None,
+        array: None,
+    });
+    let levels = Levels {
+        fewest_samples: 1,
+        ..Levels::default()
+    };
+    let levels = levels.with(OperationLevels::default());
+    let judgement = judge(&levels, &measured(&totals), &[]);
+    assert_eq!(judgement.verdict, Verdict::Inconclusive);
+    assert!(
+        judgement.reason.starts_with("No transaction was completed"),
+        "{}",
+        judgement.reason
+    );
 }
 
 #[test]

@@ -52,12 +52,18 @@ impl RunTotals {
     }
 
     fn operations_per_second(&self) -> f64 {
+        self.per_second(self.completed_operations().unwrap_or(0))
+    }
+
+    /// Operations that ended well, those that count in the total; `None` where there is no such kind.
+    pub(crate) fn completed_operations(&self) -> Option<u64> {
         let kinds = self.layout.operations.iter().zip(&self.operations);
-        let count = kinds
+        let mut counts = kinds
             .filter(|(kind, _)| kind.in_total)
             .map(|(_, o)| o.meter.count())
-            .sum();
-        self.per_second(count)
+            .peekable();
+        counts.peek()?;
+        Some(counts.sum())
     }
 
     fn fill_database(&self, totals: &DatabaseTotals, entry: &mut DatabaseFigures) {

@@ -267,9 +267,25 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
             levels.fewest_samples
         ));
     }
+    if measured.totals.completed_operations() == Some(0) {
+        return Some(
+            "No transaction was completed in the measured phase: run longer (--duration), or use smaller \
+             transactions."
+                .to_owned(),
+        );
+    }
+    let allowed = levels.allowed_maximum_violations as usize;
     let unjudged = checks
         .iter()
         .find(|c| c.passed.is_none() && c.kind() != CheckKind::Integrity);
+    if let Some(check) = unjudged.filter(|one| one.kind() == CheckKind::Spike && allowed >= samples)
+    {
+        return Some(format!(
+            "The {} of {} could not be judged, because each of {samples} samples may be above its limit \
+             (service_levels.allowed_maximum_violations is {allowed}): run longer, or sample more often.",
+            check.name, check.place
+        ));
+    }
     if let Some(check) = unjudged {
         return Some(format!(
             "The {} of {} could not be judged, because there was no such I/O: use databases larger \

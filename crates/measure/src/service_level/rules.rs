@@ -244,9 +244,10 @@ impl Reading {
         if averages.is_empty() || check.value.is_some() {
             return check;
         }
-        // Fewer samples than may exceed the limit: the level is met whatever they are.
+        // Where every sample may exceed the limit, nothing is judged. Where only those that have such requests
+        // may, the level is met whatever they are.
         Check {
-            passed: Some(true),
+            passed: (totals.full_samples() > allowed).then_some(true),
             ..check
         }
     }
