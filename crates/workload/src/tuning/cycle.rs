@@ -27,6 +27,10 @@ const NEAR_LIMIT: f64 = 0.5;
 const REQUESTS: u64 = 100;
 const REQUESTS_OF_P99: u64 = 1_000;
 
+/// How many I/Os a window has is a matter of chance: this times the square root of their number is what a rate
+/// that is carried may be short of. Were they independent, three would do; a scan makes many at once.
+const CHANCE: f64 = 5.0;
+
 /// How a step is judged. Defaults of Jetstress (Microsoft's post on its latency slope): 30 samples,
 /// 0.5 ms per sample, 120 samples, 10 minutes.
 #[derive(Debug, Clone)]
@@ -198,7 +202,7 @@ impl Cycle {
         self.window.end_sample();
         let totals = self.window.totals();
         let checks = evaluate(
-            &self.settings.levels,
+            &self.levels(totals),
             &Measured {
                 totals,
                 planned_s: Some(self.settings.planned_s),
@@ -235,6 +239,16 @@ impl Cycle {
             judged_s: totals.measured_s(),
             duration_s: self.elapsed_s,
         }
+    }
+
+    /// The levels of a window: a rate may be missed by chance, in a short one by more.
+    fn levels(&self, totals: &RunTotals) -> ServiceLevels {
+        let mut levels = self.settings.levels.clone();
+        if let Some(asked_iops) = self.asked_iops {
+            let expected = (asked_iops * totals.measured_s()).max(1.0);
+            levels.achieved_margin_fraction += (CHANCE / expected.sqrt()).min(0.5);
+        }
+        levels
     }
 
     /// Whether the rate was steady, and the read latency where it is near its limit. Too few samples
