@@ -18,6 +18,9 @@ use crate::result::{FileHash, RunResult};
 /// from the margin, and a string has no line end in it.
 const BEFORE_HASH: &[u8] = b"\n  \"document_sha256\": \"";
 
+/// Endings of the names of reports, certificates among them.
+const REPORTS: [&str; 4] = ["html", "md", "pdf", "xml"];
+
 /// Bytes that are read at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -55,7 +58,7 @@ pub(super) fn hash_files(directory: &Path) -> io::Result<Vec<FileHash>> {
 /// Whether it is a page or a document made of a result, which may have been made of an interrupted run.
 fn is_report(file: &str) -> bool {
     let ending = Path::new(file).extension();
-    ending.is_some_and(|ending| ending == "html" || ending == "xml")
+    ending.is_some_and(|ending| REPORTS.iter().any(|report| ending == *report))
 }
 
 /// The hash of one file of a directory.
@@ -177,6 +180,8 @@ mod tests {
             ("a.toml", ""),
             ("report.html", "x"),
             ("old.xml", "x"),
+            ("certificate.pdf", "x"),
+            ("summary.md", "x"),
         ] {
             fs::write(directory.path().join(file), text).unwrap();
         }
