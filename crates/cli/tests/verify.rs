@@ -87,6 +87,10 @@ fn a_run_is_verified_and_a_changed_digit_is_found() {
         ended
             .prints("changed: CHANGED")
             .prints(&format!("{file}: "));
+        let report = scratch.proofload("report changed").exits(0);
+        let warns = "The result document was changed after the run";
+        let is_changed = file == "result.json";
+        assert_eq!(report.stdout.contains(warns), is_changed, "{file}");
     }
 }
 

@@ -27,7 +27,9 @@ pub use error::RunDirectoryError;
 pub use hashes::{DocumentHash, document_hash, hash_file};
 pub use open::{MOST_BYTES, open_file, read_file};
 pub use place::{check_vacant, new_directory};
-pub use read::{LoadError, load, load_histograms, load_result, run_directory_of};
+pub use read::{
+    LoadError, is_result_changed, load, load_histograms, load_result, run_directory_of,
+};
 pub(crate) use read::{load_samples, parse as parse_result, read_result};
 pub use resume::whole_samples;
 pub use series::{FIRST_SERIES, SECOND_SERIES, SeriesFiles};

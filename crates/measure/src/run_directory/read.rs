@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::open::{MOST_BYTES, open_file, read_file};
-use super::{HISTOGRAMS_FILE, RESULT_FILE, SAMPLES_FILE};
+use super::{HISTOGRAMS_FILE, RESULT_FILE, SAMPLES_FILE, document_hash};
 use crate::grid::GRID_FILE;
 use crate::histogram::{IntervalLogError, LoggedInterval, merge_interval_log};
 use crate::result::{RunResult, SCHEMA};
@@ -93,6 +93,16 @@ pub fn load(directory: &Path) -> Result<(RunResult, Vec<SampleRow>), LoadError> 
 pub fn load_result(directory: &Path) -> Result<RunResult, LoadError> {
     let directory = run_directory_of(directory);
     parse(&directory.join(RESULT_FILE), &read_result(directory)?)
+}
+
+/// Whether the result document of a run is not what the run wrote, by the hash that stands in it. One without a
+/// hash, as that of a run that did not end, is not compared.
+///
+/// # Errors
+/// When there is no result, or it cannot be read.
+pub fn is_result_changed(directory: &Path) -> Result<bool, LoadError> {
+    let hash = document_hash(&read_result(run_directory_of(directory))?);
+    Ok(hash.is_some_and(|hash| hash.recorded != hash.recomputed))
 }
 
 /// The text of the result document.

@@ -10,7 +10,7 @@ use measure::display::Contribution;
 use measure::metric::{IoMetric, Metric};
 use measure::metric::{RowScope, Stream};
 use measure::result::RunResult;
-use measure::run_directory::LoadError;
+use measure::run_directory::{LoadError, is_result_changed};
 use measure::sample::{Phase, SampleRow};
 
 /// A run as reports need it: its result, samples and distributions.
@@ -105,7 +105,12 @@ impl Run {
         path: &Path,
         contribution: impl FnOnce(&RunResult) -> Contribution,
     ) -> Result<Self, LoadError> {
-        let (result, rows) = measure::run_directory::load(path)?;
+        let (mut result, rows) = measure::run_directory::load(path)?;
+        if is_result_changed(path)? {
+            let warning = "The result document was changed after the run, so that neither its verdict nor its \
+                           figures can be relied on: 'proofload verify' recomputes them.";
+            result.warnings.insert(0, warning.to_owned());
+        }
         let distributions = load_distributions(path)?;
         let directory = if path.is_file() {
             path.parent().unwrap_or(path)
