@@ -2,7 +2,8 @@
 
 use crate::metric::{IoMetric, Metric, Stream};
 use crate::result::{
-    Check, CheckKind, DatabaseResult, RunResult, Scope, SlowSample, SteadyState, WaitClass,
+    Check, CheckKind, DatabaseResult, DeviceResult, RunResult, Scope, SlowSample, SteadyState,
+    WaitClass,
 };
 
 /// A device accounts for a read latency when its own is at least this share of it.
@@ -101,39 +102,45 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// The block device that a check is about.
+    pub(super) fn device(&self, check: &Check) -> Option<&'a DeviceResult> {
+        let database = self.database(check)?;
+        let path = match Self::stream(check) {
+            Stream::LogWrite => &database.log_path,
+            _ => &database.path,
+        };
+        self.result.device_under(path)
+    }
+
+    /// A figure of a block device; `whole` is that of the phase.
+    pub(super) fn device_figure(
+        &self,
+        device: &DeviceResult,
+        metric: Metric,
+        whole: impl Into<Option<f64>>,
+    ) -> Option<f64> {
+        let figure = match self.sample {
+            Some(sample) => sample.device_figure(&device.name, metric),
+            None => whole.into(),
+        };
+        figure.filter(|value| value.is_finite())
+    }
+
     /// The latency of the engine and that of the device below, of the reads or the log writes that a
     /// check is about, both in ms over the same samples.
     pub(super) fn latencies_ms(&self, check: &Check) -> Option<(f64, f64)> {
         let database = self.database(check)?;
+        let device = self.device(check)?;
         let stream = Self::stream(check);
-        let is_log = stream == Stream::LogWrite;
-        let path = if is_log {
-            &database.log_path
-        } else {
-            &database.path
+        let (metric, whole) = match stream {
+            Stream::LogWrite => (Metric::DeviceWriteAverage, device.average_write_ms),
+            _ => (Metric::DeviceReadAverage, device.average_read_ms),
         };
-        let device = self.result.device_under(path)?;
-        let (engine_ms, device_ms) = match self.sample {
-            Some(sample) => {
-                let metric = if is_log {
-                    Metric::DeviceWriteAverage
-                } else {
-                    Metric::DeviceReadAverage
-                };
-                let device_ms = sample.device_figure(&device.name, metric);
-                (sample.average_ms, device_ms)
-            }
-            None => {
-                let engine_ms = database.figures.stream(stream).get(IoMetric::Average)?;
-                let device_ms = if is_log {
-                    device.average_write_ms
-                } else {
-                    device.average_read_ms
-                };
-                (engine_ms, device_ms)
-            }
+        let device_ms = self.device_figure(device, metric, whole)?;
+        let engine_ms = match self.sample {
+            Some(sample) => sample.average_ms,
+            None => database.figures.stream(stream).get(IoMetric::Average)?,
         };
-        let device_ms = device_ms.filter(|value| value.is_finite())?;
         (engine_ms.is_finite() && engine_ms > 0.0).then_some((engine_ms, device_ms))
     }
 

@@ -4,7 +4,8 @@
 //! [`attribute`] works on a result document alone, so the verdict of a run can be worked out again
 //! from what the run left behind. Each rule is a line of data in [`rules`]: what must hold, a sentence
 //! with the figures, and a remedy. [`evidence`] has the figures that several rules need, [`cpu`] those about
-//! busy CPUs, [`server`] those about a database server, [`cached`] the rules about caches.
+//! busy CPUs, [`server`] those about a database server, [`other_io`] the one about other programs at the
+//! devices, [`cached`] the rules about caches.
 //!
 //! - A level that was not met is **in doubt** when a rule holds that explains it without the storage. A
 //!   rule about the host does not hold against a device that accounts for most of the latency
@@ -21,12 +22,14 @@ mod cached;
 mod calibrated;
 mod cpu;
 mod evidence;
+mod other_io;
 mod rules;
 mod server;
 #[cfg(test)]
 mod tests;
 
-pub use rules::{PAUSE_MS, few_requests, rule_sentences};
+pub use other_io::other_io_at_devices;
+pub use rules::{PAUSE_MS, PAUSE_SHARE, few_requests, rule_sentences};
 
 use crate::display::number::count;
 use crate::result::{Cause, CauseId, Check, CheckId, CheckKind, RunKind, RunResult, Verdict};
@@ -46,7 +49,7 @@ pub fn attribute(result: &mut RunResult) {
         Verdict::Fail => attribute_failure(result),
         _ if !is_real => {}
         Verdict::Pass => cached::attribute_success(result),
-        Verdict::Inconclusive => attribute_unsteadiness(result),
+        Verdict::Inconclusive => attribute_doubt(result),
         _ => {}
     }
     calibrated::attribute_calibrated(result);
@@ -76,14 +79,23 @@ fn attribute_failure(result: &mut RunResult) {
     result.causes = causes;
 }
 
-/// Names the state of the host as what may have kept a run from being steady.
-fn attribute_unsteadiness(result: &mut RunResult) {
+/// Names what has kept a run without a missed level from a verdict: too few samples, or the state of the host,
+/// which may have kept it from being steady.
+fn attribute_doubt(result: &mut RunResult) {
     let evidence = Evidence::of(result);
     // The rate is what has to be steady, so it is judged as one that was missed.
     let rate = Check {
         id: CheckId::AchievedIops,
         ..Check::default()
     };
+    // The reason of the verdict says it already.
+    if let Some(cause) = causes_in(&evidence, &rate)
+        .into_iter()
+        .find(|cause| cause.id == CauseId::TooFewSamples)
+    {
+        result.causes = vec![cause];
+        return;
+    }
     if evidence.missed_steady_state().is_none() {
         return;
     }
@@ -153,7 +165,7 @@ fn causes_in_samples(result: &RunResult, check: &Check, allowed: f64) -> Vec<Cau
 fn causes_in(evidence: &Evidence<'_>, check: &Check) -> Vec<Cause> {
     let is_real = evidence.result.kind == RunKind::Run;
     let may_apply: fn(&Rule) -> bool = match check.kind() {
-        CheckKind::Mix => |rule| rule.id == CauseId::WrongMix,
+        CheckKind::Mix => |rule| matches!(rule.id, CauseId::WrongMix | CauseId::LockWaits),
         CheckKind::Service => |rule| rule.id == CauseId::ServerNotAvailable,
         CheckKind::Completion | CheckKind::Integrity => |_| false,
         _ if !is_real => |_| false,

@@ -2,8 +2,9 @@
 
 use super::cpu::{host_busy, load_generator_busy, server_busy};
 use super::evidence::Evidence;
+use super::other_io::other_io;
 use super::server::{few_storage_waits, lock_waits, not_available};
-use crate::display::number::{beside_limit, count, latency, limit, percent, quantity};
+use crate::display::number::{beside_limit, count, figure, latency, limit, percent, quantity};
 use crate::metric::{Metric, Unit};
 use crate::result::{CauseId, Check, CheckId, CheckKind, RunResult, Scope, SearchEnd};
 use crate::units;
@@ -21,8 +22,8 @@ const MEMORY_PERCENT: f64 = 10.0;
 const SWAP_BYTES_PER_SECOND: f64 = 1_048_576.0;
 /// A pause that is longer than any limit of a sample.
 pub const PAUSE_MS: f64 = 1_000.0;
-/// A pause of this share of the measured phase shows in averages and rates.
-const PAUSE_SHARE: f64 = 0.01;
+/// Pauses of this share of the measured phase show in averages and rates.
+pub const PAUSE_SHARE: f64 = 0.01;
 /// Requests wait above a device whose own latency is less than this share of the read latency.
 const ABOVE_DEVICE_SHARE: f64 = 0.3;
 /// Sessions that work for less than this share of the time have time for more.
@@ -77,8 +78,18 @@ pub(super) const RULES: &[Rule] = &[
         holds_against_device: of_single_requests,
         seen: paused,
         remedy: "Run again on a machine that is not suspended, and whose processes nobody pauses.",
-        condition: "a thread that was due to run did not for 1 s or more; for averages and rates also for \
-                    1 % of the measured phase or more",
+        condition: "a thread that was due to run did not for 1 s or more (for averages and rates: and for 1 % of \
+                    the measured phase), or for 1 % of the time in pauses of 200 ms or more",
+    },
+    Rule {
+        id: CauseId::OtherIo,
+        holds_against_device: always,
+        seen: other_io,
+        remedy: "Stop what else uses the device (backups, other databases, swap, other machines on the same \
+                 disks), and run again.",
+        condition: "other programs had mail.other_io_percent of the bytes of a device under the databases or logs, \
+                    and 1 MiB/s, or of its reads, and 100 per second; with a database server, other processes had \
+                    more than brokerage.service_levels.other_io_percent",
     },
     Rule {
         id: CauseId::LoadGeneratorBusy,
@@ -151,7 +162,8 @@ pub(super) const RULES: &[Rule] = &[
         holds_against_device: always,
         seen: search_limit,
         remedy: "Search longer (--set tuning.total_limit=2h, --duration), allow more threads \
-                 (--set tuning.maximum_threads=8192), or use a larger cache.",
+                 (--set tuning.maximum_threads=8192), let each load settle longer (--set tuning.settle_limit=20m), \
+                 or use a larger cache.",
         condition: "the target rate was not reached, and the search for it ended by its longest time, by \
                     the largest load that is tried, or by page-fault stalls",
     },
@@ -215,7 +227,8 @@ pub(super) const RULES: &[Rule] = &[
         id: CauseId::LockWaits,
         holds_against_device: never,
         seen: lock_waits,
-        remedy: "Use fewer users, or more customers: the data is too small for so many sessions.",
+        remedy: "End transactions of other clients that hold locks, and use fewer users, or more customers: \
+                 the data is too small for so many sessions.",
         condition: "30 % of the busy sessions of the server waited for locks, and fewer for storage",
     },
     Rule {
@@ -385,12 +398,18 @@ fn cache_filling(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
 
 fn paused(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
     let longest_ms = evidence.maximum(Metric::LongestPause)?;
+    let paused_percent = evidence.average(Metric::Paused).unwrap_or(0.0);
     let samples = &evidence.result.samples;
     let measured_ms = samples.count as f64 * samples.interval_s * 1e3;
-    let shows = of_single_requests(check) || longest_ms >= PAUSE_SHARE * measured_ms;
-    (longest_ms >= PAUSE_MS && shows).then(|| {
+    let is_long = longest_ms >= PAUSE_MS
+        && (of_single_requests(check) || longest_ms >= PAUSE_SHARE * measured_ms);
+    (is_long || paused_percent >= PAUSE_SHARE * 100.0).then(|| {
+        let share = match paused_percent {
+            0.0 => String::new(),
+            percent => format!(", and for {} % of the time in all", figure(percent)),
+        };
         format!(
-            "proofload did not run for {} at a time: it was paused, or the machine was suspended.",
+            "proofload did not run for {} at a time{share}: it was paused, or the machine was suspended.",
             latency(longest_ms)
         )
     })

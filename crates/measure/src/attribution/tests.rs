@@ -2,6 +2,7 @@ mod bounds;
 mod calibration;
 mod conditions;
 mod mix;
+mod other_io;
 mod outages;
 mod search;
 mod unsteady;
@@ -138,7 +139,7 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
-    let cases: [(CauseId, Change); 18] = [
+    let cases: [(CauseId, Change); 20] = [
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);
@@ -154,6 +155,13 @@ fn each_cause_of_a_failure_holds_alone() {
         }),
         (CauseId::Paused, |one| {
             counter(one, Metric::LongestPause, 1e3);
+        }),
+        (CauseId::Paused, |one| {
+            counter(one, Metric::LongestPause, 500.0);
+            counter(one, Metric::Paused, 1.0);
+        }),
+        (CauseId::OtherIo, |one| {
+            one.host.devices[0].write_bytes_per_second = 2e6;
         }),
         (CauseId::LoadGeneratorBusy, |one| {
             counter(one, Metric::CpuBusy, 95.0);

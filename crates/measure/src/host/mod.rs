@@ -39,6 +39,9 @@ mod proc_text;
 #[cfg(feature = "host")]
 mod surroundings;
 
+/// When this process is due and does not run for less time, that is a matter of the scheduler, and no pause.
+pub const SHORTEST_PAUSE_MS: f64 = 200.0;
+
 #[cfg(not(feature = "host"))]
 pub use absent::{HostMonitor, facts};
 pub use counters::{DeviceSample, HostSample};

@@ -157,6 +157,7 @@ impl HostMonitor {
         let waited_ns = change(waited_ns(&last.threads), waited_ns(&now.threads));
         let swapped_pages = change(last.swapped_pages, now.swapped_pages);
         let page_bytes = self.page_size_bytes;
+        let pauses = self.pauses.as_ref().map(PauseWatch::take);
         let values = [
             (Metric::CpuBusy, share(|c| c.busy)),
             (Metric::CpuIoWait, share(|c| c.io_wait)),
@@ -185,7 +186,12 @@ impl HostMonitor {
             (Metric::Swap, swapped_pages.map(|pages| pages * page_bytes)),
             (
                 Metric::LongestPause,
-                (self.pauses.as_ref()).map(|one| one.take().as_secs_f64() * 1e3),
+                pauses.map(|one| one.longest.as_secs_f64() * 1e3),
+            ),
+            (
+                Metric::Paused,
+                pauses
+                    .map(|one| (100.0 * one.total.as_secs_f64() / elapsed_s.max(1e-9)).min(100.0)),
             ),
         ];
         HostSample {
@@ -337,7 +343,9 @@ mod tests {
         let page_bytes = rustix::param::page_size() as f64;
         let found = Metric::HOST.map(|metric| (metric, sample.values.get(metric)));
         // How long this test was paused is not known.
-        let known = found.iter().filter(|one| one.0 != Metric::LongestPause);
+        let known = found
+            .iter()
+            .filter(|one| !matches!(one.0, Metric::LongestPause | Metric::Paused));
         let known: Vec<(Metric, Option<f64>)> = known.copied().collect();
         assert_eq!(
             known,

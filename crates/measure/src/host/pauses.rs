@@ -7,8 +7,19 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use super::SHORTEST_PAUSE_MS;
+
 /// How often the thread is due.
 const INTERVAL: Duration = Duration::from_millis(50);
+
+/// The times in which this process did not run although it was due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pauses {
+    /// The longest of all, short ones included.
+    pub(super) longest: Duration,
+    /// All that were [`SHORTEST_PAUSE_MS`] or longer, together.
+    pub(super) total: Duration,
+}
 
 /// A thread that sleeps a short time, over and over, and measures how much longer it was away.
 #[derive(Debug)]
@@ -19,6 +30,7 @@ pub(super) struct PauseWatch {
 #[derive(Debug, Default)]
 struct Shared {
     longest_ns: AtomicU64,
+    total_ns: AtomicU64,
     is_over: AtomicBool,
 }
 
@@ -35,14 +47,21 @@ impl PauseWatch {
                 let late = now().saturating_sub(begun).saturating_sub(INTERVAL);
                 let late_ns = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
                 seen.longest_ns.fetch_max(late_ns, Ordering::Relaxed);
+                if late.as_secs_f64() * 1e3 >= SHORTEST_PAUSE_MS {
+                    seen.total_ns.fetch_add(late_ns, Ordering::Relaxed);
+                }
             }
         });
         spawned.ok().map(|_| Self { shared })
     }
 
-    /// The longest pause since the last time this was asked.
-    pub(super) fn take(&self) -> Duration {
-        Duration::from_nanos(self.shared.longest_ns.swap(0, Ordering::Relaxed))
+    /// The pauses since the last time this was asked.
+    pub(super) fn take(&self) -> Pauses {
+        let taken = |ns: &AtomicU64| Duration::from_nanos(ns.swap(0, Ordering::Relaxed));
+        Pauses {
+            longest: taken(&self.shared.longest_ns),
+            total: taken(&self.shared.total_ns),
+        }
     }
 }
 
@@ -73,7 +92,8 @@ mod tests {
         let status = Command::new("sh").args(["-c", &script]).status();
         assert!(status.unwrap().success());
         std::thread::sleep(INTERVAL * 3);
-        let longest = watch.take();
-        assert!(longest >= Duration::from_millis(400), "{longest:?}");
+        let pauses = watch.take();
+        assert!(pauses.longest >= Duration::from_millis(400), "{pauses:?}");
+        assert!(pauses.total >= pauses.longest);
     }
 }

@@ -147,6 +147,8 @@ metrics! {
         "Bytes swapped in and out per second.";
     LongestPause "longest_pause_ms" Milliseconds Max [Total] "pause of proofload, max"
         "Longest time that a thread of proofload was due to run and did not: the process was paused, the machine was suspended, or no CPU was free.";
+    Paused "paused_percent" Percent OverTime [Total] "pauses of proofload"
+        "Share of the time in which a thread of proofload was due to run and did not, in pauses of 200 ms or more.";
 
     DeviceReads "device_reads_per_second" Iops OverTime [Device] "read IOPS" "Reads per second.";
     DeviceWrites "device_writes_per_second" Iops OverTime [Device] "write IOPS"
@@ -218,7 +220,7 @@ metrics! {
 
 impl Metric {
     /// The counters of the host, in the order in which reports show them.
-    pub const HOST: [Metric; 13] = [
+    pub const HOST: [Metric; 14] = [
         Metric::CpuBusy,
         Metric::CpuIoWait,
         Metric::ProcessCpu,
@@ -232,6 +234,7 @@ impl Metric {
         Metric::MemoryPressure,
         Metric::Swap,
         Metric::LongestPause,
+        Metric::Paused,
     ];
 
     /// Every metric, in the order of the columns of `samples.csv`.

@@ -71,6 +71,18 @@ impl Stream {
         self as usize
     }
 
+    /// Whether its requests are reads.
+    pub fn is_read(self) -> bool {
+        matches!(
+            self,
+            Stream::DatabaseRead
+                | Stream::LogRead
+                | Stream::MaintenanceRead
+                | Stream::CopyLogRead
+                | Stream::CopyRead
+        )
+    }
+
     /// Whether the requests count as transactional I/O: database reads and writes, without
     /// log, maintenance and headers, as in Jetstress.
     pub fn is_transactional(self) -> bool {

@@ -54,6 +54,8 @@ cause_ids! {
     CacheFilling,
     /// The process was paused, or the machine suspended.
     Paused,
+    /// Other programs used a device of the run.
+    OtherIo,
     /// The load generator kept the CPUs busy.
     LoadGeneratorBusy,
     /// The database server kept the CPUs busy.

@@ -132,3 +132,11 @@ pub struct DeviceResult {
     /// Fraction of the time in which at least one request was in flight.
     pub busy_fraction: f64,
 }
+
+impl DeviceResult {
+    /// Whether it is built on another device, directly or not.
+    #[must_use]
+    pub fn lies_on(&self, other: &DeviceResult) -> bool {
+        self.underlying_devices.contains(&other.name)
+    }
+}

@@ -147,7 +147,7 @@ pub(crate) struct Surroundings {
 }
 
 /// Counters of the host that explain latencies.
-const OF_HOST: [Metric; 8] = [
+const OF_HOST: [Metric; 9] = [
     Metric::CpuBusy,
     Metric::ProcessCpu,
     Metric::CpuSteal,
@@ -156,9 +156,13 @@ const OF_HOST: [Metric; 8] = [
     Metric::MemoryPressure,
     Metric::Swap,
     Metric::LongestPause,
+    Metric::Paused,
 ];
 /// Figures of devices that explain latencies.
-const OF_DEVICE: [Metric; 3] = [
+const OF_DEVICE: [Metric; 6] = [
+    Metric::DeviceReads,
+    Metric::DeviceReadBytes,
+    Metric::DeviceWriteBytes,
     Metric::DeviceReadAverage,
     Metric::DeviceWriteAverage,
     Metric::DeviceBusy,

@@ -17,6 +17,10 @@ pub(super) fn causes(result: &RunResult) -> Option<Advice> {
             | CauseId::BufferedLoop
     );
     let has_failed = result.failed_checks().next().is_some();
+    // The finding about a short run says so.
+    if first.id == CauseId::TooFewSamples && !has_failed {
+        return None;
+    }
     let of_mix = |cause: &Cause| cause.id == CauseId::WrongMix;
     let (id, title) = match of_cache {
         _ if result.causes.iter().all(of_mix) => (

@@ -1,13 +1,14 @@
 //! Rules about the CPUs of the host.
 
-use measure::attribution::PAUSE_MS;
+use measure::attribution::{PAUSE_MS, PAUSE_SHARE};
+use measure::host::SHORTEST_PAUSE_MS;
 use measure::metric::Metric;
 use measure::result::{CauseId, CheckKind, RunResult, Verdict};
 
 use super::evidence::host_average;
 use super::{Advice, AdviceId};
 use crate::number::{duration, figure, percent};
-use crate::run::Run;
+use crate::run::{Run, Sample};
 
 /// A host this busy (percent) delays what it does.
 const BUSY_PERCENT: f64 = 90.0;
@@ -45,19 +46,27 @@ pub(super) fn paused(run: &Run) -> Option<Advice> {
     if causes.iter().any(|cause| cause.id == CauseId::Paused) {
         return None;
     }
+    let share = host_average(&run.result, Metric::Paused).unwrap_or(0.0) / 100.0;
+    let is_much = share >= PAUSE_SHARE;
+    let counts = |sample: &Sample, pause_ms: f64| {
+        pause_ms >= PAUSE_MS || (is_much && sample.get(Metric::Paused) > 0.0)
+    };
     let pauses = run.timeline.iter().map(|sample| {
         let pause_ms = sample.get(Metric::LongestPause);
         (pause_ms, sample)
     });
-    let pauses: Vec<_> = pauses.filter(|(ms, _)| *ms >= PAUSE_MS).collect();
+    let pauses: Vec<_> = pauses.filter(|(ms, one)| counts(one, *ms)).collect();
     let (longest_ms, sample) = pauses.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let more = match pauses.len() {
+    let mut more = match pauses.len() {
         1 => String::new(),
         samples => format!(
             " {samples} samples have a pause of {} or more.",
-            duration(PAUSE_MS / 1e3)
+            duration(if is_much { SHORTEST_PAUSE_MS } else { PAUSE_MS } / 1e3)
         ),
     };
+    if is_much {
+        more += &format!(" Pauses take {} % of the measured phase.", percent(share));
+    }
     Some(Advice::new(
         AdviceId::PAUSED,
         "Proofload did not run for a while",

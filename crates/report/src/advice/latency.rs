@@ -68,8 +68,8 @@ fn device_is_slow(
         AdviceId::DEVICE_SLOW,
         "The device itself is too slow for this load",
         format!(
-            "{} has an average read latency of {}, of which device {} takes {}, at a queue depth \
-             of {} and {} % utilization: the time is spent in the storage, not in the host. \
+            "{} has an average read latency of {}. All reads of device {} took {} on average, at a queue \
+             depth of {} and {} % utilization: the time is spent in the storage, not in the host. \
              {kind} A run with {} finds the load that it sustains.",
             slow.name,
             latency(engine_ms),

@@ -1,12 +1,10 @@
 //! Rules about the load and the run itself: cache, target rate, steadiness, length.
 
-use measure::attribution::few_requests;
+use measure::attribution::{few_requests, other_io_at_devices};
 use measure::display::LoadWords;
 use measure::metric::Stream;
 use measure::metric::{Metric, Unit};
-use measure::result::{
-    Bound, CauseId, CheckId, CheckKind, DeviceResult, RunKind, RunResult, Verdict,
-};
+use measure::result::{Bound, CauseId, CheckId, CheckKind, RunKind, RunResult, Verdict};
 use measure::units;
 
 use super::evidence::host_average;
@@ -24,8 +22,6 @@ const QUEUEING: f64 = 3.0;
 const NOTABLE_WAIT_MS: f64 = 20.0;
 /// A load this many times the one that was asked for is another load.
 const FAR_ABOVE_TARGET: f64 = 1.5;
-/// A device that moves this many times the bytes of the run serves other programs too.
-const OTHER_TRAFFIC: f64 = 1.25;
 
 /// At a held rate, operations wait for a thread before they start.
 pub(super) fn waits_before_start(result: &RunResult) -> Option<Advice> {
@@ -335,36 +331,24 @@ pub(super) fn maintenance_share(result: &RunResult) -> Option<Advice> {
 
 /// Other programs use the devices.
 pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
-    let own: f64 = Stream::ALL
-        .into_iter()
-        .map(|stream| result.totals.stream(stream).bytes_per_second())
-        .sum();
-    let seen: f64 = lowest_devices(result)
-        .map(|one| one.read_bytes_per_second + one.write_bytes_per_second)
-        .sum();
-    let much = seen > own * OTHER_TRAFFIC && seen - own > 1_048_576.0;
-    (own > 0.0 && seen.is_finite() && much).then(|| {
-        Advice::new(
-            AdviceId::OTHER_IO,
-            "Other I/O on these devices",
-            format!(
-                "The devices moved {}, the run only {}. Find out what else uses them (backups, \
-                 swap, other machines on the same disks) and run again without it.",
-                quantity(seen, Unit::BytesPerSecond),
-                quantity(own, Unit::BytesPerSecond)
-            ),
-        )
-    })
-}
-
-/// The devices that are not built on other ones of the list: what a loop device or a partition
-/// moves, the disk below it has moved too.
-fn lowest_devices(result: &RunResult) -> impl Iterator<Item = &DeviceResult> {
-    let devices = &result.host.devices;
-    let is_listed = |name: &String| devices.iter().any(|one| one.name == *name);
-    devices
-        .iter()
-        .filter(move |one| !one.underlying_devices.iter().any(is_listed))
+    if result.server.is_some()
+        || result
+            .causes
+            .iter()
+            .any(|cause| cause.id == CauseId::OtherIo)
+    {
+        return None;
+    }
+    let seen = other_io_at_devices(result)?;
+    Some(Advice::new(
+        AdviceId::OTHER_IO,
+        "Other I/O on these devices",
+        format!(
+            "{} Find out what else uses it (backups, swap, other machines on the same disks) and run again \
+             without it.",
+            units::sentence(&seen)
+        ),
+    ))
 }
 
 /// How close a passed run came to its nearest limit.

@@ -458,23 +458,23 @@ fn a_planned_failure_is_named_with_the_latency_before_and_after() {
 }
 
 #[test]
-fn traffic_of_stacked_devices_counts_once() {
+fn other_programs_at_a_device_are_named_once() {
     let mut result = slow_run(5.0, 4.0, 1.0);
-    result.totals.reads = requests(5.0);
-    let own = result.totals.reads.bytes_per_second();
-    let device = |name: &str, underlying_devices: &[&str], bytes: f64| DeviceResult {
-        name: name.into(),
-        underlying_devices: underlying_devices.iter().map(|&name| name.into()).collect(),
-        read_bytes_per_second: bytes,
+    result.databases[0].figures.reads = requests(5.0);
+    result.databases[0].path = "/t/db1.edb".into();
+    let own = result.databases[0].figures.reads.bytes_per_second();
+    result.host.devices = vec![DeviceResult {
+        name: "sda".into(),
+        targets: vec!["/t".into()],
+        read_bytes_per_second: own + 1e6,
         ..DeviceResult::default()
-    };
-    // A file system on a loop device, whose file is on the disk that holds the log.
-    result.host.devices = vec![
-        device("loop0", &["sda2", "sda"], own),
-        device("sda2", &["sda"], own),
-    ];
+    }];
     assert!(of(&result, AdviceId::OTHER_IO).is_none());
-    // Two partitions of one disk that is no target itself.
-    result.host.devices[0] = device("sda1", &["sda"], own);
+    result.host.devices[0].read_bytes_per_second = own * 2.0 + 2e6;
     assert!(of(&result, AdviceId::OTHER_IO).is_some());
+    result.causes = vec![Cause {
+        id: CauseId::OtherIo,
+        ..Cause::default()
+    }];
+    assert!(of(&result, AdviceId::OTHER_IO).is_none());
 }

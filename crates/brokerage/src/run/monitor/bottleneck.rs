@@ -49,7 +49,8 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (Bottleneck, String) 
     let (locks, running) = (share(WaitClass::Locks), share(WaitClass::Cpu));
     let busy = waits.average_busy();
     let figures = format!(
-        "Of {} users, {} were active in the database on average. Of samples of their sessions, \
+        "Of the sessions of {} users, the market and maintenance, {} were active in the database on average. \
+         Of samples of them, \
          {} % waited for storage, {} % for locks, and {} % were running.{}{}",
         count(u64::from(observations.users)),
         figure(busy),

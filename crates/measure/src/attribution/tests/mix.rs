@@ -94,3 +94,16 @@ fn a_wrong_mix_says_nothing_of_the_storage_whatever_the_device_did() {
         .push(check(CheckId::DatabaseReadAverage, 20.0, 25.0));
     assert_eq!(causes(result), (Verdict::Fail, vec![]));
 }
+
+/// A lock that another client holds keeps the transactions that need it from their share.
+#[test]
+fn a_mix_that_locks_have_changed_names_the_locks() {
+    let mut result = slow();
+    server(
+        &mut result,
+        &[(WaitClass::Locks, 60.0), (WaitClass::Storage, 10.0)],
+    );
+    result.checks = vec![share("buy", 1.7)];
+    let both = vec![CauseId::LockWaits, CauseId::WrongMix];
+    assert_eq!(causes(result), (Verdict::Inconclusive, both));
+}

@@ -46,3 +46,13 @@ fn a_busy_host_is_named_before_the_steadiness_that_it_may_explain() {
     let both = [CauseId::HostBusy, CauseId::NotSteady];
     assert_eq!(causes(result), (Verdict::Inconclusive, both.to_vec()));
 }
+
+#[test]
+fn too_few_samples_are_a_cause_beside_the_reason() {
+    let mut result = passed();
+    result.samples.count = 4;
+    result.set_verdict(Verdict::Inconclusive, "Only 4 samples were taken.");
+    attribute(&mut result);
+    assert_eq!(result.causes[0].id, CauseId::TooFewSamples);
+    assert_eq!(result.verdict_reason, "Only 4 samples were taken.");
+}

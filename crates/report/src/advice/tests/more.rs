@@ -63,6 +63,29 @@ fn a_pause_is_named_with_its_length_and_time() {
     assert!(text.contains("5.01 s, between 15 s and 30 s"), "{text}");
     run.timeline.remove(1);
     assert_eq!(found(&run), None, "a busy machine is no pause");
+    for sample in &mut run.timeline {
+        let values = &mut sample.rows[0].values;
+        *values = [
+            (Metric::LongestPause, Some(500.0)),
+            (Metric::Paused, Some(30.0)),
+        ]
+        .into_iter()
+        .collect();
+    }
+    run.result.host.counters = vec![CounterSummary {
+        id: Metric::Paused.id().into_owned(),
+        average: 30.0,
+        ..CounterSummary::default()
+    }];
+    let text = found(&run).expect("a finding");
+    assert!(
+        text.contains("did not run for 0.50 s, between 0 s and 15 s"),
+        "{text}"
+    );
+    assert!(
+        text.contains("2 samples have a pause of 0.2 s or more. Pauses take 30 %"),
+        "{text}"
+    );
 }
 
 #[test]
