@@ -201,7 +201,7 @@ fn what_is_no_configuration_is_refused_in_one_sentence() {
         ("is larger than 4MiB", vec![b' '; 5 << 20]),
         ("is empty", b" \n".to_vec()),
         (
-            "is not text in UTF-8",
+            "is not text in UTF-8: line 6 has the byte 0xE9",
             within("<Type>\u{e9}</Type>")
                 .chars()
                 .map(|one| one as u8)
@@ -211,8 +211,28 @@ fn what_is_no_configuration_is_refused_in_one_sentence() {
         ("no configuration of Jetstress", b"<html/>".to_vec()),
         ("none of its sections", b"<configuration/>".to_vec()),
         (
-            "has Duration twice",
+            "has Duration twice, in lines 6 and 9.",
             within("<Duration>PT1S</Duration>").into_bytes(),
+        ),
+        (
+            "has Duration twice, in line 6.",
+            within("<Duration>PT1S</Duration><Duration>PT1S</Duration>").into_bytes(),
+        ),
+        (
+            "bad.xml:6: the character U+0000 is here",
+            within("<Type>Perform\0ance</Type>").into_bytes(),
+        ),
+        (
+            "bad.xml:6: this is not valid XML",
+            within("<Type>&#0;</Type>").into_bytes(),
+        ),
+        (
+            "bad.xml:6: the character U+001B is here",
+            within("<Type>&#27;[31m</Type>").into_bytes(),
+        ),
+        (
+            "bad.xml:6: the character U+0007 is here",
+            within("<Type of=\"a&#x7;b\">Stress</Type>").into_bytes(),
         ),
         (
             "begins with 08, 14 or 15",

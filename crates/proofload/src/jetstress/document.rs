@@ -1,7 +1,7 @@
 //! From bytes to the elements of a `JetstressConfig.xml`.
 //!
 //! The file comes from elsewhere, so nothing is taken for granted: sizes, numbers and depths have limits, document
-//! type definitions (and with them entities) are refused, and so is what is not UTF-8.
+//! type definitions (and with them entities) are refused, and so is what is not UTF-8 or no character of XML.
 
 use config::ByteSize;
 use execution::Error;
@@ -10,6 +10,7 @@ use quick_xml::escape::{resolve_predefined_entity, unescape};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::elements::{Element, Elements, GROUP_MARK};
+use super::encoding::{self, forbidden, is_permitted, line_at};
 use super::scalar::shown;
 
 /// A larger file is no configuration of Jetstress: that of a hundred databases has some 40 KiB.
@@ -37,14 +38,6 @@ const SECTIONS: [&str; 3] = ["TestDesignInfo", "ExchangeProfile", "JetSystemPara
 const GROUPS: [&str; 2] = ["EseInstance", "Thresholds"];
 
 const AS_WRITTEN: &str = "Take the file as Jetstress has written it.";
-const SAVE_AS_UTF8: &str =
-    "Save it as UTF-8, for instance by: iconv -f UTF-16 -t UTF-8 JetstressConfig.xml > utf8.xml";
-
-/// Whether a file that was given as a profile is XML, of whatever encoding.
-#[must_use]
-pub fn looks_like_xml(bytes: &[u8]) -> bool {
-    is_utf16(bytes) || without_mark(bytes).trim_ascii_start().starts_with(b"<")
-}
 
 /// The elements of the configuration in `bytes`.
 ///
@@ -54,6 +47,7 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Elements, Error> {
     let text = text_of(name, bytes)?;
     let mut walk = Walk {
         name,
+        whole: text,
         open: Vec::new(),
         found: Vec::new(),
         has_root: false,
@@ -63,7 +57,7 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Elements, Error> {
         let at = reader.buffer_position() as usize;
         let event = reader
             .read_event()
-            .map_err(|error| walk.invalid(&error.to_string()))?;
+            .map_err(|error| walk.invalid(&error.to_string(), at))?;
         match event {
             Event::Start(start) => walk.enter(&start, at)?,
             Event::Empty(start) => {
@@ -73,14 +67,14 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Elements, Error> {
             Event::End(_) => walk.leave(),
             Event::Text(text) => walk.text(&text.xml10_content()),
             Event::CData(text) => walk.text(&text.xml10_content()),
-            Event::GeneralRef(reference) => walk.reference(&reference)?,
+            Event::GeneralRef(reference) => walk.reference(&reference, at)?,
             Event::DocType(_) => return Err(walk.has_dtd()),
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             Event::Eof => break,
         }
     }
     if !walk.open.is_empty() {
-        return Err(walk.invalid("it ends before its last element does"));
+        return Err(walk.invalid("it ends before its last element does", text.len()));
     }
     let is_section = |section: &&str| walk.found.iter().any(|one| one.path.starts_with(*section));
     if !SECTIONS.iter().any(is_section) {
@@ -104,25 +98,7 @@ fn text_of<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
     if bytes.trim_ascii().is_empty() {
         return Err(Error::usage(format!("{name} is empty."), AS_WRITTEN));
     }
-    if is_utf16(bytes) {
-        let message = format!("{name} is in UTF-16, not in UTF-8.");
-        return Err(Error::usage(message, SAVE_AS_UTF8));
-    }
-    std::str::from_utf8(without_mark(bytes))
-        .map_err(|_| Error::usage(format!("{name} is not text in UTF-8."), SAVE_AS_UTF8))
-}
-
-/// UTF-16 with its byte order mark, or without: then every second byte of the first letters is zero.
-fn is_utf16(bytes: &[u8]) -> bool {
-    let marks: [&[u8]; 2] = [&[0xff, 0xfe], &[0xfe, 0xff]];
-    let marked = marks.iter().find_map(|mark| bytes.strip_prefix(*mark));
-    let text = marked.unwrap_or(bytes);
-    text.starts_with(b"<\0") || text.starts_with(b"\0<")
-}
-
-/// The bytes behind the mark by which Windows marks UTF-8.
-fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+    encoding::text_of(name, bytes)
 }
 
 /// An element whose end has not come yet.
@@ -137,6 +113,8 @@ struct Open {
 /// The elements on the way through a file.
 struct Walk<'a> {
     name: &'a str,
+    /// The whole file.
+    whole: &'a str,
     open: Vec<Open>,
     found: Vec<Element>,
     has_root: bool,
@@ -193,13 +171,14 @@ impl Walk<'_> {
             if count > MOST_ATTRIBUTES {
                 return Err(self.too_much("an element of very many attributes"));
             }
-            let attribute = attribute.map_err(|error| self.invalid(&error.to_string()))?;
+            let attribute = attribute.map_err(|error| self.invalid(&error.to_string(), at))?;
             let key = attribute.key.local_name();
             if key.as_ref().len() > LONGEST_NAME {
                 return Err(self.too_much("an attribute of a very long name"));
             }
             let value =
-                unescape(&attribute.value).map_err(|error| self.invalid(&error.to_string()))?;
+                unescape(&attribute.value).map_err(|error| self.invalid(&error.to_string(), at))?;
+            self.permit(&value, at)?;
             if !path.is_empty() {
                 self.found.push(Element {
                     path: format!("{path}@{}", key.as_ref()),
@@ -230,24 +209,41 @@ impl Walk<'_> {
         }
     }
 
-    fn reference(&mut self, reference: &BytesRef<'_>) -> Result<(), Error> {
+    /// Refuses what a reference must not stand for; what begins at `at` has it.
+    fn permit(&self, text: &str, at: usize) -> Result<(), Error> {
+        match text.chars().find(|one| !is_permitted(*one)) {
+            None => Ok(()),
+            Some(one) => Err(forbidden(self.name, line_at(self.whole, at), one)),
+        }
+    }
+
+    fn reference(&mut self, reference: &BytesRef<'_>, at: usize) -> Result<(), Error> {
         let character = reference.resolve_char_ref();
-        let character = character.map_err(|error| self.invalid(&error.to_string()))?;
+        let character = character.map_err(|error| self.invalid(&error.to_string(), at))?;
         if let Some(character) = character {
-            self.text(character.encode_utf8(&mut [0; 4]));
+            let mut bytes = [0; 4];
+            let text: &str = character.encode_utf8(&mut bytes);
+            self.permit(text, at)?;
+            self.text(text);
             return Ok(());
         }
         let entity = reference.xml10_content();
         let Some(text) = resolve_predefined_entity(&entity) else {
-            return Err(self.invalid(&format!("it has the undeclared entity &{entity};")));
+            return Err(self.invalid(&format!("it has the undeclared entity &{entity};"), at));
         };
         self.text(text);
         Ok(())
     }
 
-    fn invalid(&self, why: &str) -> Error {
+    /// What begins at `at`, or behind it, is no XML.
+    fn invalid(&self, why: &str, at: usize) -> Error {
+        let line = line_at(self.whole, at);
         Error::usage(
-            format!("{} is not valid XML: {}.", self.name, shown(why)),
+            format!(
+                "{}:{line}: this is not valid XML: {}.",
+                self.name,
+                shown(why)
+            ),
             AS_WRITTEN,
         )
     }

@@ -67,14 +67,12 @@ impl Elements {
         };
         let element = self.left.remove(first);
         if let Some(second) = self.left.iter().find(|one| one.path == path) {
+            let lines = match (self.line_of(&element), self.line_of(second)) {
+                (one, other) if one == other => format!("line {one}"),
+                (one, other) => format!("lines {one} and {other}"),
+            };
             return Err(Error::usage(
-                format!(
-                    "{} has {} twice, in lines {} and {}.",
-                    self.file,
-                    short_name(path),
-                    self.line_of(&element),
-                    self.line_of(second)
-                ),
+                format!("{} has {} twice, in {lines}.", self.file, short_name(path)),
                 "Take one of them out.",
             ));
         }
