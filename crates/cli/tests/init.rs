@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-use common::{Ended, Scratch, proofload};
+use common::{Ended, LoopMount, Scratch, proofload};
 
 /// Answers the questions in turn.
 fn answered(here: &Scratch, answers: &str) -> Ended {
@@ -34,10 +34,14 @@ fn a_mail_server_becomes_a_profile_and_a_command() {
         .exits(0)
         .says("Exchange 2010 mailboxes")
         .says("[0.15]");
-    assert_eq!(
-        ended.stdout,
-        "proofload run mine.toml --on db --log-on log\n"
+    // The command must not depend on the directory it is given in.
+    let (db, log) = (here.path("db"), here.path("log"));
+    let run = format!(
+        "proofload run mine.toml --on {} --log-on {}",
+        db.display(),
+        log.display()
     );
+    assert_eq!(ended.stdout, format!("{run}\n"));
     let profile = fs::read_to_string(here.path("mine.toml")).expect("the profile");
     for line in [
         "extends = \"exchange-2010\"",
@@ -46,7 +50,7 @@ fn a_mail_server_becomes_a_profile_and_a_command() {
         "mailbox_size = \"2MiB\"",
         "iops_per_mailbox = 0.2",
         "duration = \"90s\"",
-        "# Run it with: proofload run mine.toml --on db --log-on log",
+        &format!("# Run it with: {run}"),
     ] {
         assert!(profile.contains(line), "{line} is not in:\n{profile}");
     }
@@ -122,4 +126,36 @@ fn a_file_that_is_there_is_replaced_only_after_a_yes() {
         .prints("run mine.toml");
     let profile = fs::read_to_string(here.path("mine.toml")).expect("a file");
     assert!(profile.contains("kind = \"mail\""), "{profile}");
+}
+
+#[test]
+fn a_small_file_system_is_not_filled_wholly() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let Some(mount) = LoopMount::new(&here.path("image"), 2 << 30, &target) else {
+        return test_support::skip("no file system on a loop device can be mounted (needs root)");
+    };
+    fs::create_dir(target.join("here")).expect("a directory");
+    answered(
+        &here,
+        "exchange-2013\ntarget/here\n\n1\n60\n0.2\n\n90s\nmine.toml\n",
+    )
+    .exits(0)
+    .says("2GiB would leave too little room there: ")
+    .says("is at most 90 % of the largest size that fits");
+    let profile = fs::read_to_string(here.path("mine.toml")).expect("the profile");
+    let size = profile.split("mailbox_size = \"").nth(1).expect("a size");
+    let size: u64 = size
+        .split("MiB")
+        .next()
+        .and_then(|text| text.parse().ok())
+        .expect("a size in MiB");
+    let run = |size: u64| {
+        let set = format!("--set mail.mailbox_size={size}MiB --dry-run");
+        here.proofload(&format!("run mine.toml --on target/here {set}"))
+    };
+    run(size).exits(0);
+    // A tenth more fits, which stays free.
+    run(size * 11 / 10).exits(0);
+    drop(mount);
 }

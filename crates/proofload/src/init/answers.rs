@@ -157,8 +157,7 @@ impl Answers {
                 _ => return Err(not("yes or no", text)),
             },
         }
-        self.fit(0);
-        Ok(Vec::new())
+        Ok(self.fit(0))
     }
 
     /// The question behind one.
@@ -209,18 +208,18 @@ impl Answers {
             return checks::storage(&self.plan());
         }
         checks::profile(&self.plan())?;
-        self.fit(place + 1);
-        Ok(Vec::new())
+        Ok(self.fit(place + 1))
     }
 
     /// Where the workload's question at `place` asks for a size, its default becomes one that there is room for.
-    fn fit(&mut self, place: usize) {
+    /// Says so where that is not the usual one.
+    fn fit(&mut self, place: usize) -> Vec<String> {
         let question = self.workload.setup_questions().get(place);
         let Some(question) = question.filter(|one| one.kind == SetupKind::DataSize) else {
-            return;
+            return Vec::new();
         };
         let Ok(usual) = ByteSize::parse(&self.answer(question)) else {
-            return;
+            return Vec::new();
         };
         let fitting = checks::fitting(usual, |size| {
             let mut tried = self.clone();
@@ -228,6 +227,14 @@ impl Answers {
             tried.plan()
         });
         self.fitting = Some((question.key, fitting));
+        if fitting == usual {
+            return Vec::new();
+        }
+        vec![format!(
+            "{usual} would leave too little room there: {fitting} is at most {} % of the largest size that fits, \
+             the rest stays free.",
+            checks::PROPOSED_PERCENT
+        )]
     }
 
     fn take_file(&mut self, text: &str) -> Result<Vec<String>, Error> {
@@ -322,7 +329,7 @@ impl Answers {
 
 fn paths(text: &str) -> Vec<PathBuf> {
     text.split(',')
-        .map(|path| PathBuf::from(path.trim()))
+        .map(|path| checks::whole(Path::new(path.trim())))
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! Checks of answers: as `run` makes them before it begins.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use config::ByteSize;
 use execution::{Error, Output, RunOptions};
@@ -19,6 +19,10 @@ const MOUNTS: &str = "/mnt";
 
 /// Steps by which the largest size that fits is approached.
 const STEPS: u32 = 12;
+
+/// Part of the largest size that fits which is proposed at most, in percent: a file system that is filled wholly
+/// behaves unlike any in use, and whatever else writes there would end the run.
+pub(super) const PROPOSED_PERCENT: u64 = 90;
 
 /// What is checked: a profile, and where its databases and logs shall lie.
 #[derive(Clone, Debug)]
@@ -68,7 +72,12 @@ pub(super) fn usual_target(plan: &Plan) -> PathBuf {
         targets(&Plan { on, ..plan }).is_ok()
     };
     let found = directories.into_iter().find(usable);
-    found.unwrap_or_else(|| PathBuf::from("."))
+    found.unwrap_or_else(|| whole(Path::new(".")))
+}
+
+/// A path that is the same place whatever directory a command is given in. One that has none stays as it is.
+pub(super) fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Where the profile is written unless another file is named: on none of these targets.
@@ -92,14 +101,19 @@ pub(super) fn storage(plan: &Plan) -> Result<Vec<String>, Error> {
     Ok(described.lines().map(str::to_owned).collect())
 }
 
-/// The largest size up to `usual` with which everything fits, in whole MiB; `usual` where none does, so that the
-/// answer says why.
+/// `usual`, or where it is more than [`PROPOSED_PERCENT`] of the largest size that fits, this part of that, in whole
+/// MiB; `usual` where no size fits, so that the answer says why.
 pub(super) fn fitting(usual: ByteSize, plan: impl Fn(ByteSize) -> Plan) -> ByteSize {
     let fits = |size: ByteSize| {
         let plan = plan(size);
         profile(&plan).is_ok() && Prepared::new(&scenario(&plan), &options(&plan)).is_ok()
     };
-    if fits(usual) {
+    proposal(usual, fits)
+}
+
+fn proposal(usual: ByteSize, fits: impl Fn(ByteSize) -> bool) -> ByteSize {
+    let with_reserve = |bytes: u64| ByteSize((bytes / PROPOSED_PERCENT).saturating_mul(100));
+    if fits(with_reserve(usual.bytes())) {
         return usual;
     }
     let (mut least, mut most) = (0, usual.bytes() >> 20);
@@ -108,7 +122,7 @@ pub(super) fn fitting(usual: ByteSize, plan: impl Fn(ByteSize) -> Plan) -> ByteS
         if middle == least {
             break;
         }
-        if fits(ByteSize::mib(middle)) {
+        if fits(with_reserve(middle << 20)) {
             least = middle;
         } else {
             most = middle;
@@ -144,7 +158,21 @@ fn options(plan: &Plan) -> RunOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::three_digits;
+    use super::*;
+
+    #[test]
+    fn a_tenth_of_what_fits_stays_free() {
+        let proposed = |usual, most| {
+            let fits = |size: ByteSize| size <= ByteSize::mib(most);
+            proposal(ByteSize::mib(usual), fits)
+        };
+        assert_eq!(proposed(500, 1_000), ByteSize::mib(500));
+        // It would fit, and fill everything.
+        assert_eq!(proposed(500, 500), ByteSize::mib(450));
+        assert_eq!(proposed(500, 100), ByteSize::mib(90));
+        // Nothing fits: checking the answer says why.
+        assert_eq!(proposed(500, 0), ByteSize::mib(500));
+    }
 
     #[test]
     fn sizes_are_as_people_write_them() {
