@@ -36,6 +36,9 @@ fn a_run_within_its_limits_passes_and_leaves_the_target_empty() {
     ] {
         assert!(here.path("out").join(file).exists(), "{file}");
     }
+    let log = fs::read_to_string(here.path("out/log.txt")).expect("a log");
+    let end = log.lines().last().unwrap_or_default();
+    assert!(end.contains(" ended: pass. All "), "{log}");
     here.proofload("report out --out again.html")
         .exits(0)
         .prints("PASS");

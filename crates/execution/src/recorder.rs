@@ -85,8 +85,10 @@ impl Recorder {
         Self { fallbacks, ..self }
     }
 
-    /// Writes the final result, and sets the hashes of what was written in it. Gives the observer back.
+    /// Writes the end into the log, then the final result, and sets the hashes of what was written in it. Gives
+    /// the observer back.
     pub fn finish(mut self, result: &mut RunResult) -> (Box<dyn Observer>, Recorded) {
+        self.record(|directory| directory.log(&results::end_line(result)));
         self.record(|directory| directory.write_final_result(result));
         if self.first_error.is_some()
             && let Some(directory) = &self.directory

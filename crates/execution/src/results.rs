@@ -36,6 +36,12 @@ pub fn open(
     made.map(Some).map_err(|error| refusal(&error))
 }
 
+/// The last line of the log of a run: that it has ended, and how.
+#[must_use]
+pub fn end_line(result: &RunResult) -> String {
+    format!("ended: {}. {}", result.verdict, result.verdict_reason)
+}
+
 /// Opens the directory of a run that was interrupted, so that the run goes on in it; `base` is what is known of
 /// its continuation.
 ///

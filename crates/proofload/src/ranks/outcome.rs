@@ -134,7 +134,7 @@ pub fn gather(
     own: Result<Outcome, Error>,
     doubts: Vec<String>,
 ) -> Outcome {
-    let whole = lock(whole);
+    let mut whole = lock(whole);
     let mut notes = doubts;
     let mut storage = Vec::new();
     // An error is the reason of its verdict.
@@ -151,7 +151,8 @@ pub fn gather(
     let mut result = combine(parts);
     result.headline = headline::compose(&result, None);
     result.warnings.extend(notes);
-    let written = whole.directory.write_final_result(&mut result);
+    let logged = whole.directory.log(&results::end_line(&result));
+    let written = logged.and_then(|()| whole.directory.write_final_result(&mut result));
     Outcome {
         result,
         directory: Some(whole.path.clone()),
