@@ -92,7 +92,7 @@ fn four_ranks_have_one_result_that_can_be_verified() {
     }
     let scratch = targets(4);
     let line = format!(
-        "{} --json --quiet --set run.second_sample_interval=500ms",
+        "{} --json --quiet --jetstress-report --set run.second_sample_interval=500ms",
         small()
     );
     let ended = run(&scratch, 4, &line).exits(0);
@@ -129,6 +129,18 @@ fn four_ranks_have_one_result_that_can_be_verified() {
     }
     let page = fs::read_to_string(scratch.path("out/report.html")).expect("the report");
     assert!(page.contains("Ranks"), "a row for each rank");
+    let files = fs::read_dir(scratch.path("out")).expect("the results");
+    let names = files.map(|file| {
+        file.expect("a file")
+            .file_name()
+            .into_string()
+            .expect("a name")
+    });
+    let names: Vec<String> = names.filter(|name| name.ends_with(".xml")).collect();
+    let begins = |begin: &str| names.iter().any(|name| name.starts_with(begin));
+    assert!(begins("Performance_") && begins("DBChecksum_"), "{names:?}");
+    let log = fs::read_to_string(scratch.path("out/log.txt")).expect("a log");
+    assert!(log.contains(" ended: pass. All "), "{log}");
     scratch
         .proofload("verify out")
         .exits(0)

@@ -53,6 +53,8 @@ struct Whole {
     totals: Option<RankTotals>,
     checks: Checks,
     operations_per_second: f64,
+    /// Ranks that have nothing of a verification, as they are called.
+    without_verification: Vec<String>,
 }
 
 impl Whole {
@@ -73,6 +75,9 @@ impl Whole {
             // Which operations count is not in the samples.
             self.operations_per_second += own.throughput.operations_per_second;
         }
+        if !add_verification(&mut self.result, &part) {
+            self.without_verification.push(part.rank.name());
+        }
         self.ranks.push(part.rank);
     }
 
@@ -85,6 +90,13 @@ impl Whole {
             totals.fill(&mut result);
         }
         result.throughput.operations_per_second = self.operations_per_second;
+        if let (Some(verification), Some(first)) =
+            (&mut result.verification, self.without_verification.first())
+        {
+            let count = counted(self.without_verification.len() as u64, "rank");
+            let text = format!("{count} verified nothing: {first} is the first.");
+            also(&mut verification.not_verified, &text);
+        }
         let ranks = counted(self.ranks.len() as u64, "rank");
         result.workload.question = format!("{ranks}, each {}", result.workload.question);
         result.host.name = hosts(&self.ranks);
@@ -215,6 +227,35 @@ fn add(result: &mut RunResult, rank: &RankResult, own: &RunResult) {
     };
     said(&mut result.warnings, &own.warnings);
     said(&mut result.notes, &own.notes);
+}
+
+/// Adds what was verified of a rank to the whole; false where nothing was.
+fn add_verification(result: &mut RunResult, part: &Part) -> bool {
+    let own = part
+        .result
+        .as_ref()
+        .and_then(|own| own.verification.as_ref());
+    let Some(own) = own else { return false };
+    let whole = result.verification.get_or_insert_default();
+    let number = part.rank.rank;
+    whole.databases.extend(own.databases.iter().map(|database| {
+        let mut database = database.clone();
+        database.name = placed(number, &database.name);
+        database
+    }));
+    if !own.not_verified.is_empty() {
+        let text = format!("{}: {}", part.rank.name(), own.not_verified);
+        also(&mut whole.not_verified, &text);
+    }
+    true
+}
+
+/// Puts a sentence behind those that are there.
+fn also(text: &mut String, sentence: &str) {
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(sentence);
 }
 
 /// The name of something of a rank among those of all ranks: `2/mail-001`.

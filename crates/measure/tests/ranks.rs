@@ -5,7 +5,10 @@ use std::time::Instant;
 
 use measure::metric::Stream;
 use measure::ranks::{Part, combine};
-use measure::result::{Check, CheckId, LatencyFigures, RankResult, RunResult, Verdict};
+use measure::result::{
+    Check, CheckId, LatencyFigures, RankResult, RunResult, Verdict, VerificationResult,
+    VerifiedDatabase,
+};
 use measure::sample::{DatabaseMeters, Layout, Phase, RunTotals, Sample};
 
 const SAMPLES: u64 = 12;
@@ -143,6 +146,39 @@ fn the_whole_is_what_one_run_over_all_databases_would_have_counted() {
         .map(|check| check.place.as_str())
         .collect();
     assert_eq!((failed.len(), failed[0]), (9, "999/mail-001"));
+}
+
+#[test]
+fn what_every_rank_has_verified_is_in_the_whole() {
+    let verified = |errors| VerificationResult {
+        databases: vec![VerifiedDatabase {
+            name: "mail-001".to_owned(),
+            pages: 1_536,
+            errors,
+            ..VerifiedDatabase::default()
+        }],
+        ..VerificationResult::default()
+    };
+    let mut parts: Vec<Part> = (0..3).map(|rank| part(rank, Verdict::Pass)).collect();
+    for (part, errors) in parts.iter_mut().zip([0, 2]) {
+        part.result.as_mut().expect("a result").verification = Some(verified(errors));
+    }
+    let whole = combine(parts[..2].to_vec())
+        .verification
+        .expect("a verification");
+    let databases = whole.databases.iter();
+    let found: Vec<_> = databases
+        .map(|one| (one.name.as_str(), one.pages, one.errors))
+        .collect();
+    assert_eq!(found, [("0/mail-001", 1_536, 0), ("1/mail-001", 1_536, 2)]);
+    assert_eq!(whole.not_verified, "");
+    // One that has verified nothing must not look as if it had.
+    let whole = combine(parts).verification.expect("a verification");
+    assert_eq!(
+        whole.not_verified,
+        "1 rank verified nothing: rank 2 on host-2 is the first."
+    );
+    assert_eq!(combine([part(0, Verdict::Pass)]).verification, None);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use proofload::ranks::{Peers, Prepared, RankError};
 use proofload::{ErrorClass, Outcome, StopRequest};
 
 use super::outcome::report_outcome;
+use super::report::jetstress_report_of;
 use super::watched::open;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
@@ -77,11 +78,15 @@ fn part(options: &RunOptions, peers: Peers) -> Result<Result<ExitStatus, Command
         Err(error) => return Ok(Err(error)),
     };
     report_ranks(&outcome.result, outcome.directory.as_deref());
-    Ok(report_outcome(
+    let ended = report_outcome(
         &outcome,
         options.output.json,
         options.output.quiet || options.watch.events.to_output(),
-    ))
+    );
+    if options.jetstress_report && ended.is_ok() {
+        jetstress_report_of(&outcome, quiet);
+    }
+    Ok(ended)
 }
 
 /// Runs the part. What others see of the run meanwhile is that of rank 0.

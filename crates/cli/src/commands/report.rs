@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use measure::run_directory::REPORT_FILE;
 use report::{NoJetstressReport, Run, Style};
 
-use super::outcome::{NAME_A_RUN, not_a_run};
+use super::outcome::{NAME_A_RUN, not_a_run, whole_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ReportOptions;
-use crate::print::{notify, print};
+use crate::print::{self, notify, print};
+use proofload::Outcome;
 use proofload::new_file::{is_file, refused};
 
 /// Name of the file that compares runs when no other is given.
@@ -172,6 +173,18 @@ pub fn jetstress_report(run: &Run, directory: &Path, quiet: bool) -> Result<(), 
         notify(&format!("In the layout of Jetstress: {}", path.display()));
     }
     Ok(())
+}
+
+/// Writes the result in the layout of Jetstress's reports. The verdict is the exit status, also where this
+/// cannot be done.
+pub fn jetstress_report_of(outcome: &Outcome, quiet: bool) {
+    let Some(directory) = outcome.directory.as_deref() else {
+        return;
+    };
+    let written = whole_run(directory).map(|run| jetstress_report(&run, directory, quiet));
+    if let Some(Err(error)) = written {
+        print::error(&error);
+    }
 }
 
 /// Writes a file that the user named with `option`.

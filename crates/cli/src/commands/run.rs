@@ -1,18 +1,17 @@
 //! `proofload run`.
 
 use monitor::progress;
-use proofload::Outcome;
 use proofload::run::Prepared;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::outcome::{report_outcome, whole_run};
-use super::report::jetstress_report;
+use super::outcome::report_outcome;
+use super::report::jetstress_report_of;
 use super::watched::watched;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::options::{OutputOptions, RunOptions};
-use crate::print::{self, notify, print};
+use crate::print::{notify, print};
 use crate::ranks;
 
 /// Runs a workload on real storage and prints the verdict.
@@ -64,18 +63,6 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
         jetstress_report_of(&outcome, quiet);
     }
     Ok(status)
-}
-
-/// Writes the result in the layout of Jetstress's reports. The verdict is the exit status, also where this
-/// cannot be done.
-fn jetstress_report_of(outcome: &Outcome, quiet: bool) {
-    let Some(directory) = outcome.directory.as_deref() else {
-        return;
-    };
-    let written = whole_run(directory).map(|run| jetstress_report(&run, directory, quiet));
-    if let Some(Err(error)) = written {
-        print::error(&error);
-    }
 }
 
 /// Lets the process open as many files as it is allowed to. Each file of a database takes two
