@@ -215,9 +215,12 @@ fn framed(page: &str, width: u32) -> String {
             const page = document.querySelector('iframe').contentDocument;
             const wide = element => element.scrollWidth > element.clientWidth;
             const found = wide(page.documentElement) ? ['page'] : [];
-            for (const level of page.querySelectorAll('tbody.level')) {{
-                const card = level.closest('.card');
-                if (wide(card) && !found.includes('levels')) found.push('levels');
+            const atDesk = {width} > 1000;
+            for (const part of page.querySelectorAll('details')) part.open = atDesk;
+            for (const card of page.querySelectorAll('.card')) {{
+                const isLevels = card.querySelector('tbody.level');
+                // On a telephone other tables are moved sideways.
+                if ((atDesk || isLevels) && wide(card)) found.push(card.querySelector('thead').innerText);
             }}
             document.body.dataset.width = page.documentElement.clientWidth;
             document.body.dataset.wide = found.join(' ');

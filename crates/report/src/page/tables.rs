@@ -15,12 +15,14 @@ use crate::tone::Tone;
 const MOST_PLACES: usize = 6;
 /// Tables with more columns are set smaller.
 const WIDE: usize = 12;
+/// Figures in tables of more columns may take several lines.
+const MANY: usize = 6;
 
 /// A table in a card.
 pub(super) fn table(table: &Table) -> Markup {
     html! {
         @let groups = table.groups();
-        div.card.wide[table.columns.len() > WIDE] {
+        div.card.wide[table.columns.len() > WIDE].many[table.columns.len() > MANY] {
             table {
                 thead {
                     @if !groups.is_empty() {
