@@ -1,5 +1,6 @@
 //! The verdict in words.
 
+use measure::display::samples;
 use measure::metric::{Stream, Unit};
 use measure::result::{ErrorKind, HostResult, RunKind, RunResult, TuningResult, Verdict};
 
@@ -159,6 +160,13 @@ fn headline_of_trace(result: &RunResult) -> Headline {
         sentence,
         reason: result.verdict_reason.trim().to_string(),
     }
+}
+
+/// The samples of the measured phase: how many, and of which length.
+#[must_use]
+pub fn samples_of(result: &RunResult) -> String {
+    let taken = &result.samples;
+    samples(taken.count, taken.interval_s, result.duration_s)
 }
 
 /// How the requests of a stream are called: a trace knows reads and writes, but no databases.

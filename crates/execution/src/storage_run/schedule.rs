@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use measure::display::number::duration;
+use measure::display::samples;
 use measure::units;
 use workload::controller::RunPlan;
 use workload::controller::plan::LoadSearch;
@@ -131,26 +132,26 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         longest_s += most_s;
     };
     let seconds = |bytes: u64| bytes as f64 / ASSUMED_BYTES_PER_S;
-    let bytes_line = |add: &mut dyn FnMut(&str, &str, f64, f64), name, verb, bytes: u64| {
+    let bytes_line = |add: &mut dyn FnMut(&str, &str, f64, f64), name, purpose, bytes: u64| {
         if bytes > 0 {
             let time = duration(seconds(bytes).max(1.0).round());
-            let what = format!("{} to {verb}, {time} at 100 MiB/s", units::size(bytes));
+            let what = format!("{} {purpose}, {time} at 100 MiB/s", units::size(bytes));
             add(name, &what, seconds(bytes), seconds(bytes));
         }
     };
-    bytes_line(&mut add, "restore", "copy", work.restored_bytes);
+    bytes_line(&mut add, "restore", "to copy", work.restored_bytes);
     if let Some(built) = &work.resumed_build {
         add("interrupted build", &format!("goes on, {built}"), 0.0, 0.0);
     }
-    let verb = match work.resumed_build {
-        Some(_) => "write, or read where it is there",
-        None => "write",
+    let purpose = match work.resumed_build {
+        Some(_) => "to write, or read where it is there",
+        None => "to write",
     };
-    bytes_line(&mut add, "build", verb, work.build_bytes);
+    bytes_line(&mut add, "build", purpose, work.build_bytes);
     bytes_line(
         &mut add,
         "rows before the load",
-        "read",
+        "to read",
         work.compared_bytes,
     );
     let seeded_bytes = match work.build_only {
@@ -160,7 +161,7 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
     bytes_line(
         &mut add,
         "seeding of passive copies",
-        "read and copy",
+        "to read and copy",
         seeded_bytes,
     );
     if !work.build_only && work.is_loaded() {
@@ -180,51 +181,62 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
             work.measured_length(run).as_seconds(),
             run.sample_interval(),
         );
-        // What is left after an interruption may lack an instant.
-        let samples = (length_s / interval.as_seconds() + 0.01) as u64;
-        let samples = units::count(samples, "sample");
-        let interval = duration(interval.as_seconds());
+        let interval_s = interval.as_seconds();
+        // The last one counts from half the interval on. The others end some milliseconds late, at its expense.
+        let number = (length_s / interval_s + 0.49) as u64;
+        let samples = samples(number, interval_s, length_s);
         let rest = match work.left_of_measured_phase.is_some() {
             true => format!(" that are left of {}", duration(run.duration.as_seconds())),
             false => String::new(),
         };
-        let what = format!("{}{rest}, {samples} of {interval}", duration(length_s));
+        let what = format!("{}{rest}, {samples}", duration(length_s));
         add("measured phase", &what, length_s, length_s);
     }
     if !work.build_only {
         let tests = &work.tests;
         let backed_up = match (tests.with_copies, tests.backup_under_load) {
-            (false, false) => "read",
-            (true, false) => "read and copy",
-            (false, true) => "read under load",
-            (true, true) => "read and copy under load",
+            (false, false) => "to read",
+            (true, false) => "to read and copy",
+            (false, true) => "to read under load",
+            (true, true) => "to read and copy under load",
         };
         bytes_line(&mut add, "backup", backed_up, tests.backup_bytes);
         bytes_line(
             &mut add,
             "comparison of passive copies",
-            "read",
+            "to read",
             seeded_bytes,
         );
         let bytes = tests.replayed_bytes;
-        bytes_line(&mut add, "log files for soft recovery", "write", bytes);
-        bytes_line(&mut add, "soft recovery", "replay", bytes);
-        bytes_line(&mut add, work.verification, "read", work.verified_bytes);
+        bytes_line(&mut add, "log files for soft recovery", "to write", bytes);
+        bytes_line(&mut add, "soft recovery", "to replay", bytes);
+        // Databases grow under load; nobody knows by how much.
+        let verified = match work.is_loaded() {
+            true => "or more to read",
+            false => "to read",
+        };
+        bytes_line(&mut add, work.verification, verified, work.verified_bytes);
         let bytes = if tests.with_copies {
             tests.backup_bytes
         } else {
             0
         };
-        bytes_line(&mut add, "check of the copies", "read and restore", bytes);
+        bytes_line(
+            &mut add,
+            "check of the copies",
+            "to read and restore",
+            bytes,
+        );
     }
-    let (from, to) = (duration(shortest_s.round()), duration(longest_s.round()));
     let handled_bytes = work.tests.backup_bytes + work.tests.replayed_bytes + seeded_bytes;
     let written_bytes = work.build_bytes + work.restored_bytes;
     let read_bytes = work.compared_bytes + work.verified_bytes;
-    let condition = match written_bytes + read_bytes + handled_bytes {
-        0 => "",
-        _ => " if the storage writes and reads 100 MiB/s",
+    let (condition, digits) = match written_bytes + read_bytes + handled_bytes {
+        0 => ("", 1e3),
+        _ => (" if the storage writes and reads 100 MiB/s", 1.0),
     };
+    let planned = |seconds: f64| duration((seconds * digits).round() / digits);
+    let (from, to) = (planned(shortest_s), planned(longest_s));
     let total = match from == to {
         true => format!("about {to}"),
         false => format!("{from} to {to}"),
@@ -307,7 +319,7 @@ mod tests {
             \x20 warm-up: until the database caches are 90 % full and the load is steady, 15 min at most\n\
             \x20 tuning: finds the number of threads, 1 h at most\n\
             \x20 measured phase: 2 h, 480 samples of 15 s\n\
-            \x20 verification: 96 GiB to read, 16 min 23 s at 100 MiB/s\n\
+            \x20 verification: 96 GiB or more to read, 16 min 23 s at 100 MiB/s\n\
             \x20 in all: 2 h 40 min to 3 h 55 min if the storage writes and reads 100 MiB/s\n";
         assert_eq!(text, expected);
     }
@@ -345,6 +357,26 @@ mod tests {
         ] {
             assert!(text.contains(line), "{text}");
         }
+    }
+
+    #[test]
+    fn a_phase_that_is_no_multiple_of_its_samples_is_planned_as_it_is_measured() {
+        let planned = |millis| {
+            let run = Run {
+                duration: TimeSpan::millis(millis),
+                sample_interval: Some(TimeSpan::seconds(1)),
+                ..Run::default()
+            };
+            let work = PlannedWork::default();
+            describe(&run, &work)
+        };
+        let text = planned(5_400);
+        let line = "measured phase: 5.40 s, 5 samples of 1 s and a shorter one\n";
+        assert!(text.contains(line), "{text}");
+        assert!(text.contains("in all: 5.40 s to "), "{text}");
+        let text = planned(5_600);
+        let line = "measured phase: 5.60 s, 6 samples of 1 s or less\n";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn interruption(interruption: &Interruption) -> String {
     };
     format!(
         "The run was interrupted when {} had been measured, and went on {} after its last sample.{lost}",
-        duration(interruption.measured_s.round()),
+        duration(interruption.measured_s),
         duration((pause_s * digit).round() / digit)
     )
 }
@@ -36,6 +36,11 @@ mod tests {
         });
         assert!(text.contains("when 1 h had been measured"), "{text}");
         assert!(text.ends_with("12 min after its last sample."), "{text}");
+        let text = interruption(&Interruption {
+            measured_s: 5.5,
+            ..Interruption::default()
+        });
+        assert!(text.contains("when 5.50 s had been measured"), "{text}");
         let text = interruption(&Interruption {
             lost_s: 4.01,
             ..Interruption::default()

@@ -5,6 +5,7 @@ mod contribution;
 mod interruption;
 mod locale;
 pub mod number;
+mod samples;
 mod table;
 pub mod tone;
 mod tuning;
@@ -14,6 +15,7 @@ pub use contribution::{
 };
 pub use interruption::interruption;
 pub use locale::is_unicode_locale;
+pub use samples::samples;
 pub use table::{Cell, Column, Table};
 pub use tone::Tone;
 pub use tuning::tuning_outcome;

@@ -175,7 +175,8 @@ pub fn change(value: f64, base: f64) -> String {
     format!("{}{digits} %", if percent < 0.0 { "-" } else { "+" })
 }
 
-/// A span of time: `250 ms`, `45 s`, `2 min`, `2 min 5 s`, `2 h 15 min`, `3 d 4 h`.
+/// A span of time: `250 ms`, `5.50 s`, `45 s`, `2 min`, `2 min 5 s`, `2 h 15 min`, `3 d 4 h`. Below a minute it has
+/// three digits, but for a whole number of seconds.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
@@ -184,12 +185,18 @@ pub fn duration(seconds: f64) -> String {
     if seconds > 0.0 && seconds < 0.999_5 {
         return format!("{} ms", figure(seconds * 1e3));
     }
-    if seconds < 59.5 {
-        return if seconds.fract() == 0.0 || seconds >= 9.95 {
-            format!("{seconds:.0} s")
-        } else {
-            format!("{} s", figure(seconds))
-        };
+    // 59.95 has the same three digits as a minute.
+    if seconds < 59.95 {
+        let text = figure(seconds);
+        let whole = text.trim_end_matches('0').strip_suffix('.');
+        return format!(
+            "{} s",
+            if seconds == 0.0 {
+                "0"
+            } else {
+                whole.unwrap_or(&text)
+            }
+        );
     }
     let whole = seconds.round();
     // A day of 24 hours is still written in hours, as people plan it.
@@ -368,9 +375,14 @@ mod tests {
         assert_eq!(duration(0.25), "250 ms");
         assert_eq!(duration(0.0103), "10.3 ms");
         assert_eq!(duration(0.0), "0 s");
-        assert_eq!(duration(0.999_6), "1.00 s");
+        assert_eq!(duration(0.999_6), "1 s");
+        assert_eq!(duration(5.5), "5.50 s");
+        assert_eq!(duration(5.001), "5 s");
+        assert_eq!(duration(20.0), "20 s");
         assert_eq!(duration(45.0), "45 s");
-        assert_eq!(duration(59.7), "1 min");
+        assert_eq!(duration(45.37), "45.4 s");
+        assert_eq!(duration(59.7), "59.7 s");
+        assert_eq!(duration(59.97), "1 min");
         assert_eq!(duration(120.0), "2 min");
         assert_eq!(duration(125.0), "2 min 5 s");
         assert_eq!(duration(7_200.0), "2 h");

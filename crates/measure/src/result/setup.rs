@@ -120,7 +120,8 @@ impl PhaseResult {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SamplesSummary {
-    /// Samples in the measured phase.
+    /// Samples in the measured phase that lasted for half of the interval or longer. What is left of the phase, if
+    /// anything, is one more sample in the files and enters all totals, but is not judged by itself.
     pub count: u64,
     /// The length of a sample as it was asked for.
     pub interval_s: f64,

@@ -10,11 +10,10 @@ use measure::service_level::describe_counts;
 use super::shared::heading;
 use super::{Block, CertifiedRun, Fact, Grid, figures, texts};
 use crate::number::{
-    ABSENT, beside_limit, bounded, bytes, count, counted, duration, figure, latency_or_absent,
-    quantity,
+    ABSENT, beside_limit, bounded, bytes, count, counted, figure, latency_or_absent, quantity,
 };
 use crate::table::{check_groups, is_of_mix, mix_group};
-use crate::words::{was_measured, workload_name};
+use crate::words::{samples_of, was_measured, workload_name};
 
 /// Service levels that are listed at most: those of a brokerage, and some more.
 const MOST_LEVELS: usize = 20;
@@ -312,14 +311,7 @@ fn evidence(one: &CertifiedRun) -> Vec<Fact> {
     vec![
         Fact::new("Run directory", &one.run.name),
         Fact::new("Seed", result.seed.to_string()),
-        Fact::new(
-            "Samples",
-            format!(
-                "{} of {}",
-                count(result.samples.count),
-                duration(result.samples.interval_s)
-            ),
-        ),
+        Fact::new("Samples", measure::units::sentence(&samples_of(result))),
         Fact::new("Verified", answer),
         Fact::code("SHA-256, result.json", document),
         Fact::code("SHA-256, samples.csv", hash(SAMPLES_FILE)),

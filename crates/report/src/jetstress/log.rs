@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::summary::{instance, moment};
 use super::{Part, figure};
 use crate::run::Run;
+use crate::words::samples_of;
 
 /// Lines that a log shows of the kernel's messages.
 const MOST_MESSAGES: usize = 50;
@@ -36,7 +37,7 @@ pub(super) fn test_log(run: &Run) -> Part {
         let logging = format!("Performance logging started (interval: {interval_ms} ms)");
         lines.push(line(begin, 0.0, &logging));
         lines.push(line(begin, end, "Performance logging ended"));
-        let samples = format!("samples.csv has {} samples", result.samples.count);
+        let samples = format!("Measured: {}, which are in samples.csv", samples_of(result));
         lines.push(line(begin, end, &samples));
         lines.extend(latencies(result).iter().map(|text| line(begin, end, text)));
     }

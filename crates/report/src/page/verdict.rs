@@ -11,7 +11,7 @@ use crate::number::{
 };
 use crate::run::Run;
 use crate::tone::Tone;
-use crate::words::headline;
+use crate::words::{headline, samples_of};
 
 /// The verdict in a coloured frame, with a sign and a word.
 pub(super) fn banner(run: &Run) -> Markup {
@@ -52,15 +52,7 @@ pub(super) fn tiles(run: &Run) -> Markup {
         (Some(target), None) => format!("target {}", bounded(target, Unit::Iops)),
         _ => "no target".to_string(),
     };
-    let samples = match result.samples.count {
-        0 => "no samples".to_string(),
-        1 => format!("one sample of {}", duration(result.samples.interval_s)),
-        samples => format!(
-            "{} samples of {}",
-            count(samples),
-            duration(result.samples.interval_s)
-        ),
-    };
+    let samples = samples_of(result);
     let half = throughput.achieved_half_width_iops;
     let target = interval(half.map(figure)) + &target;
     let read = worst_average(result, Stream::DatabaseRead);

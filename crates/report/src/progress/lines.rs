@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use measure::display::number::duration;
 use measure::sample::Phase as SamplePhase;
 use measure::units;
 use proofload::{Event, Observer};
@@ -16,6 +17,9 @@ const QUIET: Duration = Duration::from_secs(10);
 
 /// A sample shorter than this part of the usual length is only the rest of a phase.
 const REST_OF_A_PHASE: f64 = 0.5;
+
+/// By so much a time that is rounded to a second may be too long.
+const REST_OF_A_SECOND: Duration = Duration::from_millis(500);
 
 /// Writes a line for each phase, for each sample under load, for each note, and one now and then
 /// while databases are built or verified.
@@ -87,13 +91,18 @@ impl<W: Write> LinesView<W> {
             | SamplePhase::LogWriting
             | SamplePhase::Recovery => return,
         };
-        let of = expected.map_or(String::new(), |span| {
-            format!(" of {}", figures::clock(span))
-        });
+        let elapsed = nearest_second(sample.elapsed);
+        let of = expected.map_or(String::new(), |span| format!(" of {}", length(span)));
+        let elapsed = match expected {
+            // Rounded up beyond the end.
+            Some(span) if elapsed > span && sample.elapsed < span + REST_OF_A_SECOND => {
+                length(span)
+            }
+            _ => figures::clock(elapsed),
+        };
         let mut text = format!(
-            "{} {}{of}: {}",
+            "{} {elapsed}{of}: {}",
             phase.title(),
-            figures::clock(nearest_second(sample.elapsed)),
             figures::sample(sample)
         );
         if let Some(length) = sample.without_service {
@@ -118,6 +127,14 @@ impl<W: Write> LinesView<W> {
 /// Samples end some milliseconds beside their time.
 fn nearest_second(span: Duration) -> Duration {
     Duration::from_secs_f64(span.as_secs_f64().round())
+}
+
+/// The length of a phase. A clock would cut off what is no whole second.
+fn length(span: Duration) -> String {
+    match span.subsec_nanos() {
+        0 => figures::clock(span),
+        _ => duration(span.as_secs_f64()),
+    }
 }
 
 fn of_total(progress: ByteProgress) -> String {
@@ -174,9 +191,7 @@ impl<W: Write> LinesView<W> {
         if phase == Phase::Measuring {
             self.measured = expected;
         }
-        let length = expected.map_or(String::new(), |span| {
-            format!(" for {}", figures::clock(span))
-        });
+        let length = expected.map_or(String::new(), |span| format!(" for {}", length(span)));
         self.line(&format!("{}{length}", phase.title()));
     }
 
@@ -190,6 +205,12 @@ impl<W: Write> LinesView<W> {
 mod tests {
     use super::*;
     use workload::progress::{Clients, Sessions};
+
+    #[test]
+    fn a_phase_of_no_whole_seconds_is_as_long_as_it_is_measured() {
+        assert_eq!(length(Duration::from_secs(120)), "2:00");
+        assert_eq!(length(Duration::from_millis(5_500)), "5.50 s");
+    }
 
     fn part(done_bytes: u64) -> ByteProgress {
         ByteProgress {

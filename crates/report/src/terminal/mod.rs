@@ -29,7 +29,7 @@ use crate::table::{
 };
 use crate::tone::Tone;
 use crate::words::{
-    headline, io_driver, of_curve, place_noun, target_text, was_measured, workload_name,
+    headline, io_driver, of_curve, place_noun, samples_of, target_text, was_measured, workload_name,
 };
 use draw::Text;
 
@@ -296,7 +296,8 @@ pub(crate) fn facts(run: &Run) -> Vec<String> {
         target_text(result)
     )];
     if result.duration_s > 0.0 {
-        facts.push(format!("measured for {}", duration(result.duration_s)));
+        let measured = duration(result.duration_s);
+        facts.push(format!("measured for {measured}, {}", samples_of(result)));
     }
     let databases = result.databases.len();
     if databases > 0 {
