@@ -164,12 +164,24 @@ fn kept_databases_are_run_on_again() {
     here.proofload(&format!("{SMALL} {WIDE} --reuse --dry-run"))
         .exits(0)
         .prints("kept, complete");
+    let plan_says_the_present_size = || {
+        let file = fs::metadata(target.join("mail-001/mail-001.edb")).expect("the database");
+        let size = format!("{} MiB", file.len() >> 20);
+        here.proofload(&format!("{SMALL} {WIDE} --reuse --dry-run"))
+            .exits(0)
+            .prints("1 database of 48 MiB when built")
+            .prints(&format!("kept, complete, {size} at the start"))
+            .prints(&format!("verification: {size} or more to read"));
+        file.len()
+    };
+    let built_bytes = plan_says_the_present_size();
     let ended = here.proofload(&format!("{SMALL} {WIDE} --reuse --seed 7"));
     let ended = ended.exits(0).says("locating kept databases");
     assert!(!ended.stderr.contains("building"), "{}", ended.stderr);
     ended.prints("PASS").prints("Databases kept in target");
     assert!(target.join("mail-001").exists());
     fs::rename(here.path("out"), here.path("second")).expect("the old results aside");
+    assert!(plan_says_the_present_size() > built_bytes);
     // What the databases are need not be said again, and nothing else may be said of them.
     let sparse = format!("{SMALL} {WIDE} --reuse --rate 50");
     let sparse = sparse.replace("--databases 1", "");

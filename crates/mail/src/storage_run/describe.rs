@@ -20,9 +20,13 @@ pub fn describe(targets: &TargetRun, profile: &MailProfile) -> Result<String, Er
     let layout = targets.layout();
     let mail = &profile.mail;
     let mut text = format!(
-        "{}: {}, {} of {} per database\n",
+        "{}: {}{}, {} of {} per database\n",
         targets.request().workload,
         profile.describe_data(),
+        match targets.kept() {
+            Some(_) => " when built",
+            None => "",
+        },
         units::count(u64::from(mail.mailboxes_per_database), "mailbox").replace("xs", "xes"),
         units::size(mail.mailbox_size.bytes()),
     );
@@ -39,7 +43,7 @@ pub fn describe(targets: &TargetRun, profile: &MailProfile) -> Result<String, Er
             place.name,
             place.data.path().display(),
             place.log.path().display(),
-            kept.get(number).copied().unwrap_or_default()
+            kept.get(number).map_or("", String::as_str)
         ));
     }
     if let StorageNeeds::Databases(needs) = profile.storage_needs() {
@@ -76,9 +80,9 @@ fn reason(driver: &DriverInUse) -> String {
 }
 
 /// What a run would find of a database, and what it would do with it.
-fn condition(kept: &Kept) -> &'static str {
+fn condition(kept: &Kept) -> String {
     let state = kept.state.as_ref();
-    match state.map(|state| state.condition) {
+    let condition = match state.map(|state| state.condition) {
         None => "; not built yet, will be built",
         Some(Condition::Building) => "; its build was interrupted, will go on",
         Some(Condition::Copying) => "; incomplete, restored in part",
@@ -87,5 +91,11 @@ fn condition(kept: &Kept) -> &'static str {
         }
         Some(Condition::InUse) => "; not closed, will be recovered",
         Some(Condition::Ready) => "; kept, complete",
-    }
+    };
+    // Its load lets it grow, and its build is not at its end.
+    let size = kept.file_bytes.filter(|_| kept.is_built());
+    let size = size.map_or_else(String::new, |size| {
+        format!(", {} at the start", units::size(size))
+    });
+    format!("{condition}{size}")
 }

@@ -8,7 +8,7 @@ use crate::state_file::{Condition, DatabaseState, STATE_FILE};
 use execution::Error;
 use execution::storage_run::{Places, wall_clock};
 use measure::recompute::InterruptedRun;
-use runtime::Directory;
+use runtime::{Directory, File};
 use storage::Claim;
 use workload::failure::Failure;
 use workload::profile::IoDriverChoice;
@@ -17,8 +17,8 @@ use workload::profile::IoDriverChoice;
 pub struct Kept {
     /// What it says of itself; `None` when its build has not begun, or when that file is lost.
     pub state: Option<DatabaseState>,
-    /// Whether the file of the database is there.
-    pub has_file: bool,
+    /// Size of the file of the database; `None` when it is not there.
+    pub file_bytes: Option<u64>,
 }
 
 impl Kept {
@@ -26,7 +26,7 @@ impl Kept {
     #[must_use]
     pub fn is_built(&self) -> bool {
         let condition = self.state.as_ref().map(|state| state.condition);
-        self.has_file && matches!(condition, Some(Condition::InUse | Condition::Ready))
+        self.file_bytes.is_some() && matches!(condition, Some(Condition::InUse | Condition::Ready))
     }
 }
 
@@ -44,17 +44,25 @@ pub fn all(claim: &Claim, driver: IoDriverChoice) -> Result<Vec<Kept>, Error> {
     for number in 0..claim.layout().databases.len() {
         let directory = places.open(&runtime, number).map_err(unreadable)?.data;
         let kept = runtime.block_on(async move {
-            let names = directory.list().await;
-            let names =
-                names.map_err(|error| Failure::of_io(&error, "looking for the database"))?;
             Ok::<Kept, Failure>(Kept {
                 state: DatabaseState::read(&directory).await?,
-                has_file: names.contains(&file_name(number)),
+                file_bytes: file_bytes(&directory, &file_name(number)).await?,
             })
         });
         all.push(kept.map_err(unreadable)?);
     }
     Ok(all)
+}
+
+/// Size of a file; `None` when there is none of this name.
+async fn file_bytes<D: Directory>(directory: &D, name: &str) -> Result<Option<u64>, Failure> {
+    let failure = |error| Failure::of_io(&error, "looking for the database");
+    let names = directory.list().await.map_err(failure)?;
+    if !names.iter().any(|one| one == name) {
+        return Ok(None);
+    }
+    let file = directory.open(name).await.map_err(failure)?;
+    file.size_bytes().await.map(Some).map_err(failure)
 }
 
 /// The seed that kept databases were built with, whatever the profile says. Refuses databases that
@@ -119,7 +127,7 @@ pub fn refuse_other_run(
 /// A database and the file that says what has become of it belong together.
 fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Error> {
     let Some(state) = &kept.state else {
-        if !kept.has_file {
+        if kept.file_bytes.is_none() {
             return Ok(());
         }
         return Err(Error::environment(
@@ -139,7 +147,7 @@ fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Error> {
             "Restore it with --restore DIR, or remove the kept databases and rebuild them.",
         ));
     }
-    if state.condition != Condition::Building && !kept.has_file {
+    if state.condition != Condition::Building && kept.file_bytes.is_none() {
         return Err(Error::environment(
             format!("The database {data}/{file} is missing; only its {STATE_FILE} is there."),
             format!(

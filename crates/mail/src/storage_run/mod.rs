@@ -41,6 +41,9 @@ struct MailRun {
     resumed: Option<ResumedBuild>,
     /// Bytes of the copies that are restored first.
     restored_bytes: u64,
+    /// Bytes of the files of all databases when the load begins; those that are not there yet count as they will be
+    /// built.
+    begin_bytes: u64,
 }
 
 /// How databases that are kept after an error can be looked at.
@@ -74,11 +77,21 @@ pub fn prepare(
     let plan = plan(options, profile, databases.map(|claim| (claim, &*kept)))?;
     Ok(Box::new(MailRun {
         resumed: interrupted_build::resumed(&kept),
+        begin_bytes: begin_bytes(profile, &kept),
         restored_bytes,
         plan,
         profile: profile.clone(),
         targets,
     }))
+}
+
+/// Bytes of all databases of the profile, of which these are there.
+fn begin_bytes(profile: &MailProfile, kept: &[Kept]) -> u64 {
+    let mail = &profile.mail;
+    let built = kept.iter().filter(|one| one.is_built());
+    let files = built.filter_map(|one| one.file_bytes);
+    let (count, bytes) = files.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
+    bytes + u64::from(mail.databases).saturating_sub(count) * mail.database_bytes()
 }
 
 /// Options that do not go together with the tests of the run.
@@ -201,7 +214,7 @@ impl StorageRun for MailRun {
             (None, Some(_)) => u64::from(mail.databases),
             (None, None) => 0,
         };
-        let all_bytes = u64::from(mail.databases) * mail.database_bytes();
+        let all_bytes = self.begin_bytes;
         let verifies = self.profile.run.verify_after_run;
         Ok(PlannedWork {
             build_bytes: (u64::from(mail.databases) - ready) * mail.database_bytes(),
