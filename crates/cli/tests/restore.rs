@@ -89,6 +89,26 @@ fn every_run_begins_with_the_databases_of_the_copies() {
 }
 
 #[test]
+fn databases_that_were_never_checked_as_copies_are_said_to_be_so() {
+    let here = with_copies();
+    here.directory("kept");
+    let kept = load().replace("--on target --out out", "--on kept --out kept-out");
+    here.proofload(&format!("{kept} --keep")).exits(0);
+    let words = "never checked as a copy of a backup is";
+    here.proofload(&format!("{} --restore kept", load()))
+        .exits(0)
+        .says(words)
+        .prints("its pages are verified while they are restored");
+    let warnings = result(&here, "out")["warnings"].to_string();
+    assert!(warnings.contains(words), "{warnings}");
+    forget(&here, "out");
+    let ended = here
+        .proofload(&format!("{} --restore copies", load()))
+        .exits(0);
+    assert!(!ended.stderr.contains(words), "{}", ended.stderr);
+}
+
+#[test]
 fn a_restored_database_is_the_copy_byte_for_byte() {
     let here = with_copies();
     // The load never begins: only the restore changes the target.

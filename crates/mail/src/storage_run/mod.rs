@@ -31,6 +31,7 @@ use crate::edb_host::{DatabaseDirectories, EdbHost};
 use crate::plan::MailPlan;
 use crate::profile::MailProfile;
 use kept::Kept;
+use restored::Restored;
 
 /// A run on databases of the mail engine that can begin.
 struct MailRun {
@@ -39,8 +40,8 @@ struct MailRun {
     plan: MailPlan,
     /// The build with which it goes on.
     resumed: Option<ResumedBuild>,
-    /// Bytes of the copies that are restored first.
-    restored_bytes: u64,
+    /// The copies that are restored first.
+    restored: Restored,
     /// Bytes of the files of all databases when the load begins; those that are not there yet count as they will be
     /// built.
     begin_bytes: u64,
@@ -64,9 +65,9 @@ pub fn prepare(
     refuse_options(options, own(profile)?)?;
     let targets = TargetRun::prepare(request, options, profile)?;
     let profile: &MailProfile = own(profile)?;
-    let restored_bytes = match targets.sources() {
+    let restored = match targets.sources() {
         Some(sources) => restored::check(sources, profile)?,
-        None => 0,
+        None => Restored::default(),
     };
     // What lies on the targets is of no interest where copies come in its place.
     let databases = targets.sources().or(targets.kept());
@@ -78,7 +79,7 @@ pub fn prepare(
     Ok(Box::new(MailRun {
         resumed: interrupted_build::resumed(&kept),
         begin_bytes: begin_bytes(profile, &kept),
-        restored_bytes,
+        restored,
         plan,
         profile: profile.clone(),
         targets,
@@ -183,6 +184,13 @@ fn go_on(plan: &mut MailPlan, run: &InterruptedRun) -> Result<(), Error> {
 }
 
 impl MailRun {
+    /// What is odd about the run, as sentences; empty when nothing is.
+    fn warning(&self) -> String {
+        let mix = self.profile.mail.mix.warning();
+        let parts: Vec<String> = mix.into_iter().chain(self.restored.warning()).collect();
+        parts.join(" ")
+    }
+
     /// What is tested besides a load that is measured, of databases with so many bytes.
     fn planned_tests(&self, all_bytes: u64) -> PlannedTests {
         let tests = &self.plan.run.tests;
@@ -218,7 +226,7 @@ impl StorageRun for MailRun {
         let verifies = self.profile.run.verify_after_run;
         Ok(PlannedWork {
             build_bytes: (u64::from(mail.databases) - ready) * mail.database_bytes(),
-            restored_bytes: self.restored_bytes,
+            restored_bytes: self.restored.bytes,
             resumed_build: self.resumed.as_ref().map(interrupted_build::describe),
             compared_bytes: 0,
             build_only: self.plan.run.build_only,
@@ -229,7 +237,7 @@ impl StorageRun for MailRun {
             tests: self.planned_tests(all_bytes),
             left_of_measured_phase: (self.plan.run.interrupted.as_ref())
                 .map(|_| self.plan.run.measured_length()),
-            warning: self.profile.mail.mix.warning().unwrap_or_default(),
+            warning: self.warning(),
         })
     }
 
@@ -243,6 +251,7 @@ impl StorageRun for MailRun {
             profile,
             plan,
             resumed,
+            restored,
             ..
         } = *self;
         let (on, name) = (targets.options().on.clone(), targets.request().name.clone());
@@ -252,7 +261,7 @@ impl StorageRun for MailRun {
             unfinished: &|| interrupted_build::unfinished_on(&on, &name),
         };
         targets.run(&profile, observer, &stop, &afterwards, |begun| {
-            run(plan, resumed, begun)
+            run(plan, (resumed, restored.warning()), begun)
         })
     }
 }
@@ -260,7 +269,7 @@ impl StorageRun for MailRun {
 /// Runs a plan to its end, one thread per CPU.
 fn run(
     plan: MailPlan,
-    resumed: Option<ResumedBuild>,
+    (resumed, warning): (Option<ResumedBuild>, Option<String>),
     begun: Begun<'_>,
 ) -> measure::result::RunResult {
     let Begun {
@@ -282,6 +291,7 @@ fn run(
         ));
     }
     base.resumed_build = resumed.or(base.resumed_build);
+    base.warnings.extend(warning);
     let run = plan.run.clone();
     let last_run = last_run(&base.started, base.interruptions.len());
     let plan = Arc::new(MailPlan { last_run, ..plan });
