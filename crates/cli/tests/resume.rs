@@ -92,7 +92,7 @@ fn a_run_that_was_killed_twice_comes_to_its_end() {
         .says("was recovered")
         .prints("PASS")
         .prints("warning: The run was interrupted when")
-        .prints("Databases kept in");
+        .prints("also without --keep");
     let result = result(&here).expect("a result");
     let duration_s = result["duration_s"].as_f64().expect("a length");
     // A busy machine may take the order to end late.

@@ -176,8 +176,8 @@ pub struct RunOptions {
 
     /// Go on with a run that was interrupted, such as by a reboot, in its directory and with all its settings:
     /// its databases are recovered and warmed up, the rest of its measured phase follows, and the report shows
-    /// the interruption. Give --on and --log-on where they are elsewhere now. A run that is stopped in time
-    /// removes its databases unless it has --keep.
+    /// the interruption. Give --on and --log-on where they are elsewhere now. Its databases stay then, whether or
+    /// not it had --keep; one that is stopped and has not gone on removes them unless it has --keep.
     #[arg(long, value_name = "RUN_DIR", conflicts_with_all = NOT_WITH_RESUME, help_heading = "Where")]
     pub resume: Option<PathBuf>,
 

@@ -354,6 +354,10 @@ fn release(
             None if went_wrong => {
                 format!("{fixed}--reuse recovers them; {}", afterwards.examined_by)
             }
+            None if options.resume.is_some() && result.verdict != Verdict::Interrupted => {
+                "a run that has gone on removes nothing, also without --keep; run on them again with --reuse"
+                    .to_owned()
+            }
             None => match resumable {
                 Some(directory) => format!(
                     "go on with this run with --resume {}, or begin another with --reuse",
