@@ -40,7 +40,13 @@ fn every_bundled_profile_loads_and_describes_itself() {
     for bundled in WORKLOADS.bundled_profiles() {
         let loaded = WORKLOADS.read(&[Source::file(bundled.name, bundled.toml)]);
         let loaded = loaded.unwrap_or_else(|error| panic!("{error}"));
-        assert!(!loaded.description().is_empty(), "{}", bundled.name);
+        let description = loaded.description();
+        assert!(!description.is_empty(), "{}", bundled.name);
+        // It is shown whatever is set, so that it must not name what a setting can change.
+        let numbers = description.split(|one: char| !one.is_ascii_digit());
+        let is_year =
+            |number: &&str| number.is_empty() || number.len() == 4 && number.starts_with("20");
+        assert!(numbers.clone().all(|one| is_year(&one)), "{description}");
     }
 }
 
