@@ -50,6 +50,63 @@ fn every_bundled_profile_loads_and_describes_itself() {
     }
 }
 
+/// The paths of settings that a text sets by `--set PATH=`, of sections that a workload has.
+fn set_in<'a>(text: &'a str, sections: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let after = text.split("--set ").skip(1);
+    after.filter_map(move |after| {
+        let after = after.trim_start_matches(['\'', '"', '`']);
+        let is_part =
+            |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "._".contains(one);
+        let end = after.find(|one| !is_part(one))?;
+        let section = after.split('.').next()?;
+        (after[end..].starts_with('=') && sections.contains(&section)).then_some(&after[..end])
+    })
+}
+
+fn files_below(directory: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files_below(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+#[test]
+fn settings_that_messages_and_documents_propose_are_there() {
+    let mut known = std::collections::BTreeSet::new();
+    for bundled in WORKLOADS.bundled_profiles() {
+        let profile = WORKLOADS.read(&[Source::file(bundled.name, bundled.toml)]);
+        known.extend(profile.unwrap().settings().into_keys());
+    }
+    let sections: std::collections::BTreeSet<&str> = known
+        .iter()
+        .filter_map(|path| path.split('.').next())
+        .collect();
+    let sections: Vec<&str> = sections.into_iter().collect();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = vec![root.join("README.md")];
+    files_below(&root.join("docs"), &mut files);
+    for one in std::fs::read_dir(root.join("crates")).unwrap() {
+        files_below(&one.unwrap().path().join("src"), &mut files);
+    }
+    let mut proposed = 0;
+    for file in files {
+        let Ok(text) = std::fs::read_to_string(&file) else {
+            continue;
+        };
+        for path in set_in(&text, &sections) {
+            let is_known = known
+                .iter()
+                .any(|one| one == path || one.starts_with(&format!("{path}.")));
+            assert!(is_known, "{}: there is no setting {path}", file.display());
+            proposed += 1;
+        }
+    }
+    assert!(proposed > 20, "only {proposed} were found");
+}
+
 #[test]
 fn the_defaults_of_each_workload_are_bundled() {
     let read = |name: &str| {

@@ -161,7 +161,8 @@ pub(super) const RULES: &[Rule] = &[
         id: CauseId::SearchLimit,
         holds_against_device: always,
         seen: search_limit,
-        remedy: "Search longer (--set tuning.total_limit=2h, --duration), allow more threads \
+        remedy: "Search longer (--duration, as a search takes no longer than the measured phase, and for more than an \
+                 hour also --set tuning.total_limit=2h), allow more threads \
                  (--set tuning.maximum_threads=8192), let each load settle longer (--set tuning.settle_limit=20m), \
                  or use a larger cache.",
         condition: "the target rate was not reached, and the search for it ended by its longest time, by \
