@@ -263,3 +263,34 @@ fn a_brokerage_on_postgresql_is_audited() {
         false => test_support::skip("PostgreSQL is not installed"),
     }
 }
+
+/// The run's own result does not say how many records there must be: it was killed.
+#[test]
+fn records_of_a_killed_run_that_are_damaged_are_said_to_be() {
+    let here = Scratch::new();
+    here.directory("target");
+    let witness = Witness::start(&here);
+    killed_run(&here, &long(&mail(&witness.options())), 8_000);
+    let entries = fs::read_dir(here.path("kept")).expect("the records");
+    let mut paths = entries.map(|entry| entry.expect("an entry").path());
+    let path = paths.find(|path| path.extension().is_some_and(|end| end == "records"));
+    let path = path.expect("the file of the run");
+    let whole = fs::read(&path).expect("its records");
+    copy(&here.path("target"), &here.path("killed"));
+    for at in [whole.len() - 1, whole.len() / 2] {
+        let mut harmed = whole.clone();
+        harmed[at] ^= 1;
+        fs::write(&path, harmed).expect("records");
+        fs::remove_dir_all(here.path("target")).expect("the target");
+        copy(&here.path("killed"), &here.path("target"));
+        audit(&here, &witness, "out")
+            .exits(5)
+            .prints("more may have been acknowledged")
+            .prints("cannot be read from record");
+    }
+    // Whole ones are judged as ever.
+    fs::write(&path, &whole).expect("records");
+    fs::remove_dir_all(here.path("target")).expect("the target");
+    copy(&here.path("killed"), &here.path("target"));
+    audit(&here, &witness, "out").exits(0).prints("0 of ");
+}

@@ -10,7 +10,7 @@ use execution::{Error, WitnessOptions};
 use measure::display::number::{count, counted};
 use measure::result::RunResult;
 use measure::run_directory::{CONFIG_FILE, LoadError, RESULT_FILE};
-use witness::RunId;
+use witness::{RunId, UnreadRecords};
 
 use crate::registry::Registry;
 
@@ -40,24 +40,46 @@ pub fn audit(
     let profile = registry.read(&[Source::file(CONFIG_FILE, &config)])?;
     let workload = registry.runnable(profile.workload()).ok_or_else(foreign)?;
     let mut held = None;
+    let mut unread = None;
     let source = match &request.witness {
         None => AuditSource::RunDirectory(request.directory.clone()),
         Some(witness) => {
             let run = witnessed_run(&request.directory, &result)?;
             doing("fetching the records of the witness");
             let records = witness::fetch(&witness.address, &witness.secret, run);
-            let records = records.map_err(|error| witness_refusal(&error))?;
+            let fetched = records.map_err(|error| witness_refusal(&error))?;
+            unread = fetched.unread;
+            let records = fetched.records;
             held = Some(transactions(&records));
             AuditSource::Witness { run, records }
         }
     };
     let audited = AuditedRun::of(&result, request.database.clone(), source);
     let mut report = workload.audit(&audited, &*profile, doing)?;
+    let is_ended = result.complete;
     let had = result.witness.and_then(|witness| witness.acknowledged);
+    if let Some(unread) = unread {
+        // The result of a run that has come to its end knows how many there were.
+        let is_whole = is_ended && had.is_some_and(|had| held >= Some(had));
+        report.incomplete |= !is_whole;
+        report
+            .findings
+            .extend((!is_whole).then(|| unread_records(unread)));
+    }
     if let (Some(held), Some(had)) = (held, had) {
         note_missing_records(held, had, &mut report);
     }
     Ok(report)
+}
+
+/// That records of the witness cannot be read.
+fn unread_records(unread: UnreadRecords) -> String {
+    format!(
+        "The records that the witness has of the run cannot be read from record {} on: the last {} of the file are \
+         damaged, or were being written when the witness lost power. What was acknowledged in them is not known.",
+        count(unread.from),
+        counted(unread.bytes, "byte")
+    )
 }
 
 /// Nothing can be said of transactions that the witness had when the run ended, and has not any more.

@@ -87,3 +87,10 @@ pub enum WitnessError {
     #[error("the system gives no random numbers: {0}")]
     Random(#[from] getrandom::Error),
 }
+
+impl WitnessError {
+    /// Whether a file of the witness is not what was written.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Self::File { error, .. } if error.kind() == io::ErrorKind::InvalidData)
+    }
+}

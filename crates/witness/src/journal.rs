@@ -4,7 +4,7 @@
 //! the witness has torn was never acknowledged, and is cut off when the run goes on.
 
 use crate::error::WitnessError;
-use crate::message::RECORDS_PER_MESSAGE;
+use crate::message::{RECORDS_PER_MESSAGE, UnreadRecords};
 use crate::record::{RECORD_BYTES, Record, RunId, decode_all};
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -171,6 +171,7 @@ impl BlockHead {
 #[derive(Debug)]
 pub(crate) struct JournalReader {
     reader: BufReader<File>,
+    pub(crate) path: PathBuf,
     pub(crate) run: RunId,
     /// Number of the record that comes next.
     pub(crate) next: u64,
@@ -204,6 +205,7 @@ impl JournalReader {
         }
         Ok(Self {
             reader,
+            path,
             run,
             next: 0,
             offset: HEADER_BYTES as u64,
@@ -217,13 +219,25 @@ impl JournalReader {
     /// As the storage fails, or if the file is damaged in its middle.
     pub(crate) fn records(&mut self, most: usize) -> io::Result<Vec<Record>> {
         while self.kept.len() < most {
-            match self.block()? {
-                Some(records) => self.kept.extend(records),
-                None => break,
+            match self.block() {
+                Ok(Some(records)) => self.kept.extend(records),
+                Ok(None) => break,
+                // Those before the damage come first.
+                Err(_) if !self.kept.is_empty() => break,
+                Err(error) => return Err(error),
             }
         }
         let later = self.kept.split_off(most.min(self.kept.len()));
         Ok(std::mem::replace(&mut self.kept, later))
+    }
+
+    /// What cannot be read behind the last whole block, whether a power cut of the witness has torn it or it is
+    /// damaged: a whole block may have been acknowledged. `None` if nothing is there.
+    pub(crate) fn unread(&self) -> io::Result<Option<UnreadRecords>> {
+        let length = self.reader.get_ref().metadata()?.len();
+        let bytes = length.saturating_sub(self.offset);
+        let from = self.next;
+        Ok((bytes > 0).then_some(UnreadRecords { from, bytes }))
     }
 
     /// The number of the record that [`JournalReader::records`] gives next.
@@ -322,6 +336,13 @@ mod tests {
         }
     }
 
+    /// What cannot be read behind the records that can.
+    fn unread(directory: &Path) -> Option<UnreadRecords> {
+        let mut reader = JournalReader::open(directory, RUN).unwrap();
+        while reader.records(5).is_ok_and(|records| !records.is_empty()) {}
+        reader.unread().unwrap()
+    }
+
     #[test]
     fn records_are_read_back_and_a_torn_end_is_cut_off() {
         let directory = tempfile::tempdir().unwrap();
@@ -364,10 +385,17 @@ mod tests {
             std::fs::write(&path, &harmed).unwrap();
             if at < bytes.len() - block_bytes {
                 assert!(all(here).is_err(), "byte {at}");
+                let damaged = (at - HEADER_BYTES) / block_bytes;
+                let unread = unread(here).unwrap();
+                assert_eq!(unread.from, 3 * damaged as u64, "byte {at}");
+                let left = bytes.len() - HEADER_BYTES - damaged * block_bytes;
+                assert_eq!(unread.bytes, left as u64, "byte {at}");
                 assert!(Journal::open(here, RUN).is_err(), "byte {at}");
             } else {
                 // It looks like one that a power cut has torn.
                 assert_eq!(all(here).unwrap(), expected[..27], "byte {at}");
+                let bytes = block_bytes as u64;
+                assert_eq!(unread(here), Some(UnreadRecords { from: 27, bytes }));
             }
         }
     }

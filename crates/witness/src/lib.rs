@@ -27,10 +27,10 @@ mod wire;
 
 pub use client::{Client, Delivery, Sender};
 pub use error::WitnessError;
-pub use fetch::fetch;
+pub use fetch::{FetchedRecords, fetch};
 pub use frame::{MAX_FRAME_BYTES, Opener, Sealer};
 pub use handshake::Keys;
-pub use message::{Message, Refusal};
+pub use message::{Message, Refusal, UnreadRecords};
 pub use record::{Record, RunId};
 pub use secret::{LEAST_SECRET_BYTES, Secret};
 pub use server::Server;

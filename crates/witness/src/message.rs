@@ -39,8 +39,19 @@ pub enum Message {
         /// The records of the run, in the order of their numbers.
         records: Vec<Record>,
     },
+    /// What the witness has of the run that was asked for cannot be read from here on.
+    Unreadable(UnreadRecords),
     /// The witness does not do it.
     Refused(Refusal),
+}
+
+/// The end of the records of a run that is damaged, or was being written when the witness lost power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnreadRecords {
+    /// Number of the first record that cannot be read, counted from 0 in the run.
+    pub from: u64,
+    /// Bytes of the file from there on.
+    pub bytes: u64,
 }
 
 /// Why a witness does not do what it is asked for.
@@ -56,15 +67,18 @@ pub enum Refusal {
     Superseded,
     /// The message is not expected here.
     Unexpected,
+    /// Its records of the run are damaged.
+    Damaged,
 }
 
 impl Refusal {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::UnknownRun,
         Self::Storage,
         Self::Sequence,
         Self::Superseded,
         Self::Unexpected,
+        Self::Damaged,
     ];
 }
 
@@ -76,6 +90,7 @@ impl fmt::Display for Refusal {
             Self::Sequence => "the records do not follow on those that it has",
             Self::Superseded => "the run has gone on over another connection",
             Self::Unexpected => "the message is not expected here",
+            Self::Damaged => "its records of this run are damaged; its messages say where",
         })
     }
 }
@@ -86,6 +101,7 @@ const FETCH: u8 = 3;
 const STORED: u8 = 4;
 const FETCHED: u8 = 5;
 const REFUSED: u8 = 6;
+const UNREADABLE: u8 = 7;
 
 impl Message {
     /// The message as bytes.
@@ -114,6 +130,11 @@ impl Message {
             Self::Fetched { records } => {
                 out.push(FETCHED);
                 records.iter().for_each(|record| record.encode(&mut out));
+            }
+            Self::Unreadable(unread) => {
+                out.push(UNREADABLE);
+                out.extend(unread.from.to_le_bytes());
+                out.extend(unread.bytes.to_le_bytes());
             }
             Self::Refused(refusal) => out.extend([REFUSED, *refusal as u8]),
         }
@@ -148,6 +169,13 @@ impl Message {
             FETCHED => Self::Fetched {
                 records: few(rest)?,
             },
+            UNREADABLE => {
+                let (from, rest) = rest.split_first_chunk()?;
+                Self::Unreadable(UnreadRecords {
+                    from: u64::from_le_bytes(*from),
+                    bytes: u64::from_le_bytes(rest.try_into().ok()?),
+                })
+            }
             REFUSED => {
                 let [number] = rest else { return None };
                 Self::Refused(*Refusal::ALL.get(usize::from(*number))?)
@@ -178,6 +206,7 @@ mod tests {
             Message::Fetch { run, from: 5 },
             Message::Stored { next: 11 },
             Message::Fetched { records },
+            Message::Unreadable(UnreadRecords { from: 3, bytes: 88 }),
         ];
         all.extend(Refusal::ALL.map(Message::Refused));
         all

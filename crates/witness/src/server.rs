@@ -8,7 +8,7 @@ use crate::secret::Secret;
 use crate::wire::{ANSWER, Wire};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -171,7 +171,10 @@ impl Shared {
                     .map(|()| Message::Stored { next })
             }
             Message::Fetch { run, from } => self.fetch(run, from, session),
-            Message::Stored { .. } | Message::Fetched { .. } | Message::Refused(_) => {
+            Message::Stored { .. }
+            | Message::Fetched { .. }
+            | Message::Unreadable(_)
+            | Message::Refused(_) => {
                 return Message::Refused(Refusal::Unexpected);
             }
         };
@@ -179,7 +182,10 @@ impl Shared {
             WitnessError::UnknownRun(_) => Message::Refused(Refusal::UnknownRun),
             error => {
                 (self.notice)(&format!("{error}."));
-                Message::Refused(Refusal::Storage)
+                Message::Refused(match error.is_damage() {
+                    true => Refusal::Damaged,
+                    false => Refusal::Storage,
+                })
             }
         })
     }
@@ -225,8 +231,9 @@ impl Shared {
             Some(reader) => reader,
             None => JournalReader::open(&self.directory, run)?,
         };
+        let path = reader.path.clone();
         let failed = |error| WitnessError::File {
-            path: self.directory.clone(),
+            path: path.clone(),
             error,
         };
         while reader.position() < from {
@@ -236,9 +243,28 @@ impl Shared {
                 break;
             }
         }
-        let records = reader.records(RECORDS_PER_MESSAGE).map_err(failed)?;
+        let records = reader.records(RECORDS_PER_MESSAGE);
+        let records = records.or_else(|error| match error.kind() {
+            ErrorKind::InvalidData => Ok(Vec::new()),
+            _ => Err(failed(error)),
+        })?;
+        let unread = match records.is_empty() {
+            true => reader.unread().map_err(failed)?,
+            false => None,
+        };
         session.reader = Some(reader);
-        Ok(Message::Fetched { records })
+        Ok(match unread {
+            Some(unread) => {
+                (self.notice)(&format!(
+                    "{}: from record {} on, its last {} bytes are damaged or incomplete.",
+                    path.display(),
+                    unread.from,
+                    unread.bytes
+                ));
+                Message::Unreadable(unread)
+            }
+            None => Message::Fetched { records },
+        })
     }
 }
 

@@ -117,7 +117,7 @@ fn what_is_sent_is_acknowledged_and_fetched() {
     let delivery = client.finish(LIMIT);
     assert_eq!((delivery.acknowledged, delivery.missed), (20_000, 0));
     assert_eq!((delivery.interruptions, delivery.last_error), (0, None));
-    let fetched = fetch(&address, &secret(), run).unwrap();
+    let fetched = fetch(&address, &secret(), run).unwrap().records;
     assert_eq!(fetched[0], Record::fact(0, 0, 5, 6));
     let mut numbers: Vec<u64> = fetched[1..].iter().map(|one| one.position).collect();
     numbers.sort_unstable();
@@ -167,7 +167,7 @@ fn a_lost_connection_is_made_again_and_nothing_is_sent_twice() {
     let delivery = client.finish(LIMIT);
     assert_eq!((delivery.acknowledged, delivery.missed), (sent, 0));
     let address = link.address.to_string();
-    let fetched = fetch(&address, &secret(), run).unwrap();
+    let fetched = fetch(&address, &secret(), run).unwrap().records;
     let numbers = fetched.iter().map(|one| one.position);
     assert!(numbers.eq(0..sent));
 }

@@ -21,6 +21,8 @@ pub struct AuditReport {
     pub undecided: u64,
     /// Whether the databases lack something else that was durable.
     pub damaged: bool,
+    /// Whether more may have been acknowledged, of which the records cannot be read.
+    pub incomplete: bool,
     /// The first lost ones, each described.
     pub examples: Vec<String>,
     /// Why it cannot be said of some, and what else is wrong, in sentences.
@@ -35,7 +37,7 @@ impl AuditReport {
     pub fn verdict(&self) -> Verdict {
         if self.lost > 0 || self.damaged {
             Verdict::Error
-        } else if self.undecided > 0 || self.acknowledged == 0 {
+        } else if self.undecided > 0 || self.incomplete || self.acknowledged == 0 {
             Verdict::Inconclusive
         } else {
             Verdict::Pass
@@ -58,6 +60,7 @@ impl AuditReport {
             "lost": self.lost,
             "undecided": self.undecided,
             "damaged": self.damaged,
+            "incomplete": self.incomplete,
             "examples": self.examples,
             "findings": self.findings,
             "basis": self.basis,
@@ -94,6 +97,11 @@ fn text(report: &AuditReport) -> String {
             counted(report.undecided, "other acknowledged transaction")
         );
     }
+    if report.incomplete {
+        text.push_str(
+            "INCONCLUSIVE: more may have been acknowledged, of which the witness cannot read its records.\n",
+        );
+    }
     let lines = |text: &mut String, lines: &[String]| {
         for line in lines {
             let _ = writeln!(text, "  {line}");
@@ -115,6 +123,17 @@ fn text(report: &AuditReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_that_cannot_be_read_leave_the_answer_open() {
+        let mut report = report(100, 0, 0);
+        assert_eq!(report.verdict(), Verdict::Pass);
+        report.incomplete = true;
+        assert_eq!(report.verdict(), Verdict::Inconclusive);
+        assert!(text(&report).contains("INCONCLUSIVE: more may have been acknowledged"));
+        report.lost = 1;
+        assert_eq!(report.verdict(), Verdict::Error);
+    }
 
     fn report(acknowledged: u64, lost: u64, undecided: u64) -> AuditReport {
         AuditReport {
