@@ -407,6 +407,26 @@ fn databases_that_were_moved_in_a_run_are_not_said_to_be_in_their_places() {
 }
 
 #[test]
+fn samples_that_are_cut_short_in_a_run_are_missed() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE}").replace("--duration 2s", "--duration 4s");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring 0:0");
+    let samples = fs::File::options()
+        .write(true)
+        .open(here.path("out/samples.csv"));
+    let cut = samples.expect("samples").set_len(100);
+    cut.expect("cut short");
+    running
+        .end()
+        .exits(0)
+        .says("out/samples.csv was cut short or changed while the run lasted")
+        .says("The results there are incomplete.");
+    assert_eq!(result(&here)["complete"], true);
+}
+
+#[test]
 fn a_run_whose_database_cannot_be_verified_does_not_pass() {
     let here = Scratch::new();
     here.directory("target");

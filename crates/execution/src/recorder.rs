@@ -125,7 +125,9 @@ impl Recorder {
         let Err(error) = write(directory) else {
             return;
         };
-        let moved = self.fallbacks.iter().find_map(|place| {
+        let fallbacks = self.fallbacks.iter();
+        let mut fallbacks = fallbacks.filter(|_| !error.has_lost_samples());
+        let moved = fallbacks.find_map(|place| {
             let mut moved = directory.continue_in(place).ok()?;
             write(&mut moved).ok().map(|()| moved)
         });

@@ -62,6 +62,12 @@ pub enum RunDirectoryError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// A file is not what was written to it.
+    #[error("{path} was cut short or changed while the run lasted")]
+    Changed {
+        /// Path of the file.
+        path: PathBuf,
+    },
     /// Its path leads elsewhere by now.
     #[error("{path} was moved or replaced while the run lasted")]
     Replaced {
@@ -79,4 +85,14 @@ pub enum RunDirectoryError {
     /// The result holds a value that JSON cannot express.
     #[error("the result cannot be written as JSON: {0}")]
     Encode(#[from] serde_json::Error),
+}
+
+impl RunDirectoryError {
+    /// Whether what was written is not there any more: it would be missing in a copy, too.
+    pub fn has_lost_samples(&self) -> bool {
+        matches!(
+            self,
+            Self::Removed { .. } | Self::Changed { .. } | Self::Replaced { .. }
+        )
+    }
 }

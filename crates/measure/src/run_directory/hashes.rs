@@ -129,7 +129,7 @@ pub fn document_hash(text: &[u8]) -> Option<DocumentHash> {
     })
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

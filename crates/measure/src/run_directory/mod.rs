@@ -14,6 +14,7 @@
 //! run that was interrupted.
 
 mod error;
+mod hashed_file;
 mod hashes;
 mod open;
 mod place;

@@ -8,11 +8,12 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::error::RunDirectoryError;
+use super::hashed_file::{HashedFile, Written};
 use super::open::open_to_append;
 use super::{HISTOGRAMS_FILE, SAMPLES_FILE};
 use crate::histogram::{IntervalLog, IntervalLogError};
 use crate::metric::Stream;
-use crate::result::WholeBytes;
+use crate::result::{FileHash, WholeBytes};
 use crate::sample::{OperationMeter, Phase, Sample, SampleWriter};
 
 /// The names of the files of a series.
@@ -39,8 +40,10 @@ pub const SECOND_SERIES: SeriesFiles = SeriesFiles {
 /// A series, open for writing.
 pub(super) struct SeriesWriter {
     files: SeriesFiles,
-    samples: SampleWriter<BufWriter<File>>,
-    histograms: IntervalLog<BufWriter<File>>,
+    samples: SampleWriter<BufWriter<HashedFile>>,
+    histograms: IntervalLog<BufWriter<HashedFile>>,
+    /// What both files must hold.
+    written: [Written; 2],
     /// What a failed write leaves behind it is of no use.
     whole: WholeBytes,
 }
@@ -53,10 +56,14 @@ impl SeriesWriter {
         started: Timestamp,
     ) -> Result<Self, RunDirectoryError> {
         let path = directory.join(files.samples);
-        let samples = SampleWriter::begin(create_file(&path)?)
+        let file = HashedFile::new(create(&path)?);
+        let written_samples = file.written();
+        let samples = SampleWriter::begin(BufWriter::new(file))
             .map_err(|error| RunDirectoryError::Samples { path, error })?;
         let path = directory.join(files.histograms);
-        let mut histograms = IntervalLog::begin(create_file(&path)?, SystemTime::from(started))
+        let file = HashedFile::new(create(&path)?);
+        let written = [written_samples, file.written()];
+        let mut histograms = IntervalLog::begin(BufWriter::new(file), SystemTime::from(started))
             .map_err(|error| RunDirectoryError::Histograms {
                 path: path.clone(),
                 error,
@@ -68,6 +75,7 @@ impl SeriesWriter {
             files,
             samples,
             histograms,
+            written,
             whole: WholeBytes::default(),
         };
         series.note_whole(directory, directory)?;
@@ -80,11 +88,18 @@ impl SeriesWriter {
         files: SeriesFiles,
         whole: WholeBytes,
     ) -> Result<Self, RunDirectoryError> {
-        let append = |file: &str, bytes| open_to_append(directory, file, Some(bytes));
+        let append = |name: &str, bytes| {
+            let file = open_to_append(directory, name, Some(bytes))?;
+            let path = directory.join(name);
+            HashedFile::resume(file, &path)
+                .map_err(|error| RunDirectoryError::Write { path, error })
+        };
         let samples = append(files.samples, whole.samples)?;
         let histograms = append(files.histograms, whole.histograms)?;
+        let written = [samples.written(), histograms.written()];
         Ok(Self {
             files,
+            written,
             samples: SampleWriter::resume(BufWriter::new(samples)),
             histograms: IntervalLog::resume(BufWriter::new(histograms)),
             whole,
@@ -99,6 +114,7 @@ impl SeriesWriter {
         here: &Path,
         directory: &Path,
     ) -> Result<(), RunDirectoryError> {
+        self.refuse_cut(here, directory)?;
         let path = |file: &str| directory.join(file);
         self.samples
             .append(sample)
@@ -115,6 +131,42 @@ impl SeriesWriter {
             })?;
         }
         self.note_whole(here, directory)
+    }
+
+    /// A file that is not as long as it was written has lost samples.
+    fn refuse_cut(&self, here: &Path, directory: &Path) -> Result<(), RunDirectoryError> {
+        for (name, written) in self.names().into_iter().zip(&self.written) {
+            let facts = fs::metadata(here.join(name));
+            if facts.is_ok_and(|facts| facts.len() < written.bytes()) {
+                let path = directory.join(name);
+                return Err(RunDirectoryError::Changed { path });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses files whose hashes are not those of what was written to them.
+    pub(super) fn refuse_changed(
+        &self,
+        hashes: &[FileHash],
+        directory: &Path,
+    ) -> Result<(), RunDirectoryError> {
+        for (name, written) in self.names().into_iter().zip(&self.written) {
+            let path = directory.join(name);
+            match hashes.iter().find(|hash| hash.file == name) {
+                None => return Err(RunDirectoryError::Removed { path }),
+                Some(hash) if hash.sha256 != written.sha256() => {
+                    return Err(RunDirectoryError::Changed { path });
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the files, in the order of what they must hold.
+    fn names(&self) -> [&'static str; 2] {
+        [self.files.samples, self.files.histograms]
     }
 
     /// What was written to a file that was removed is lost.
@@ -157,7 +209,7 @@ impl SeriesWriter {
 
 /// One entry for each stream of each database, and two for each operation of all databases.
 fn append_histograms(
-    log: &mut IntervalLog<BufWriter<File>>,
+    log: &mut IntervalLog<BufWriter<HashedFile>>,
     sample: &Sample,
 ) -> Result<(), IntervalLogError> {
     let (begins_s, length_s) = (sample.begins_s, sample.length_s);
@@ -190,10 +242,12 @@ fn append_histograms(
 }
 
 pub(super) fn create_file(path: &Path) -> Result<BufWriter<File>, RunDirectoryError> {
-    File::create_new(path)
-        .map(BufWriter::new)
-        .map_err(|error| RunDirectoryError::Write {
-            path: path.to_owned(),
-            error,
-        })
+    create(path).map(BufWriter::new)
+}
+
+fn create(path: &Path) -> Result<File, RunDirectoryError> {
+    File::create_new(path).map_err(|error| RunDirectoryError::Write {
+        path: path.to_owned(),
+        error,
+    })
 }

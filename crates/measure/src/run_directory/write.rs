@@ -232,14 +232,18 @@ impl RunDirectory {
     /// `result`, too.
     ///
     /// # Errors
-    /// As [`RunDirectory::write_result`], and when a file cannot be read.
+    /// As [`RunDirectory::write_result`], when a file cannot be read, and, after the result has been written, when
+    /// the samples are not what was written.
     pub fn write_final_result(&self, result: &mut RunResult) -> Result<(), RunDirectoryError> {
         result.files = hash_files(&self.here()).map_err(|error| RunDirectoryError::Hash {
             path: self.path.clone(),
             error,
         })?;
         seal(result)?;
-        self.write_result(result)
+        self.write_result(result)?;
+        let series = [Some(&self.first), self.second.as_ref()];
+        let mut series = series.into_iter().flatten();
+        series.try_for_each(|series| series.refuse_changed(&result.files, &self.path))
     }
 
     /// Whether its path still leads to it.
