@@ -36,11 +36,10 @@ impl PageHarm {
         Self::Older,
     ];
 
-    /// What it may be reported as. Bits that are wrong in one part of a page make that part differ from
-    /// the others, like a write that was done in part.
+    /// What it may be reported as.
     pub fn classes(self) -> &'static [&'static str] {
         match self {
-            Self::Flip | Self::Half => &["torn", "checksum"],
+            Self::Flip | Self::Half => &["checksum"],
             Self::Zero => &["zeroed"],
             Self::Elsewhere => &["misdirected"],
             Self::Foreign => &["foreign"],

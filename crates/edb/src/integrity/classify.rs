@@ -117,13 +117,18 @@ fn class_of(evidence: &Evidence, table: &VersionTable) -> DamageClass {
         }
         (Contents::Damaged, Some(_)) => DamageClass::Misdirected,
         (Contents::Damaged, None) => {
-            // A page torn inside its first block has no partial checksum that is right, since that
-            // block holds those of the others; but it still is recognised.
-            let claims = |dbtime| is_ours(dbtime) && dbtime <= table.newest();
-            let is_recognised =
-                evidence.wrong_blocks.blocks > 1 && evidence.claimed_dbtime.is_some_and(claims);
-            let in_parts = evidence.wrong_blocks.is_mixed() || is_recognised;
-            if in_parts && evidence.wrong_bit.is_none() {
+            // Its first part is not of the version that was written last, and the others are not of that of the
+            // first: so it has parts of different versions. Where the first part is of the version that was written
+            // last, nothing distinguishes older parts behind it from bytes that are damaged.
+            let expected = table.version(evidence.page);
+            let is_other = |dbtime| {
+                is_ours(dbtime)
+                    && dbtime <= table.newest()
+                    && expected.is_written()
+                    && Version::of(dbtime) != expected
+            };
+            let is_torn = evidence.claimed_dbtime.is_some_and(is_other);
+            if is_torn && evidence.wrong_bit.is_none() {
                 DamageClass::Torn
             } else {
                 DamageClass::Checksum

@@ -17,7 +17,8 @@ pub enum DamageClass {
     Misdirected,
     /// A whole page of another database.
     Foreign,
-    /// Some of the four partial checksums are right and some wrong: parts of two states.
+    /// Its first part is of an older version than was written last, and other parts are not of that: parts of
+    /// different versions.
     Torn,
     /// All bytes are zero, although the page has been written.
     Zeroed,
@@ -210,11 +211,11 @@ impl PageFinding {
                 "the page is one of another database: its database time is none of this one"
                     .to_owned()
             }
-            DamageClass::Torn => format!(
-                "the page is torn: of its {} partial checksums {} wrong",
-                self.wrong_blocks.blocks,
-                are_wrong(self.wrong_blocks)
-            ),
+            DamageClass::Torn => {
+                "the page is torn: its first part is of an older version than was written last, and other parts \
+                 are not of that version"
+                    .to_owned()
+            }
             DamageClass::Zeroed => {
                 "all bytes of the page are zero, although it has been written".to_owned()
             }
@@ -225,6 +226,11 @@ impl PageFinding {
                 Some(WrongBit { byte, bit }) => {
                     format!("the page's checksum is wrong (one bit: byte {byte}, bit {bit})")
                 }
+                None if self.wrong_blocks.is_mixed() => format!(
+                    "the page's checksum is wrong: of its {} partial checksums {} wrong",
+                    self.wrong_blocks.blocks,
+                    are_wrong(self.wrong_blocks)
+                ),
                 None => "the page's checksum is wrong".to_owned(),
             },
         }

@@ -174,6 +174,7 @@ impl Bench {
             6 => self.zeroed(page).await,
             7 => self.put_future_page(page).await,
             8 => self.bit_flip(page).await,
+            9 => self.garbled(page).await,
             _ => self.read_once_wrong(page).await,
         }
     }
@@ -247,21 +248,36 @@ impl Bench {
         let sectors = self.page_bytes / 512;
         // Behind the contents both are the same.
         let cut = self.random.random_range(1..sectors * 3 / 4) * 512;
-        if self.random.random_range(0..2) == 0 {
-            bytes[cut..].copy_from_slice(&older[cut..]);
-        } else {
-            bytes[..cut].copy_from_slice(&older[..cut]);
+        let begins_older = self.random.random_range(0..2) == 0;
+        match begins_older {
+            true => bytes[..cut].copy_from_slice(&older[..cut]),
+            false => bytes[cut..].copy_from_slice(&older[cut..]),
         }
         self.put(page, &bytes).await;
         let finding = self.finding(page).await;
         assert_eq!(finding.ese_error().0, -1018);
         let wrong = finding.wrong_blocks;
-        if self.page_bytes < 16_384 {
-            assert_eq!((finding.class, wrong.blocks), (DamageClass::Checksum, 1));
-        } else {
-            assert_eq!((finding.class, wrong.blocks), (DamageClass::Torn, 4));
-            assert!(wrong.wrong() > 0, "{finding}");
+        let blocks = if self.page_bytes < 16_384 { 1 } else { 4 };
+        // Older parts behind a beginning that is right may as well be bytes that are damaged, and small pages do
+        // not say which page they are.
+        let class = match begins_older && blocks == 4 {
+            true => DamageClass::Torn,
+            false => DamageClass::Checksum,
+        };
+        assert_eq!((finding.class, wrong.blocks), (class, blocks), "{finding}");
+        assert!(wrong.wrong() > 0, "{finding}");
+        self.restore(page).await;
+    }
+
+    async fn garbled(&mut self, page: u32) {
+        let mut bytes = self.newest(page);
+        let place = self.random.random_range(100..self.page_bytes - 100);
+        for byte in &mut bytes[place..place + 3] {
+            *byte = !*byte;
         }
+        self.put(page, &bytes).await;
+        let finding = self.expect(page, DamageClass::Checksum).await;
+        assert_eq!(finding.ese_error().0, -1018);
         self.restore(page).await;
     }
 
@@ -320,7 +336,7 @@ fn every_fault_is_found_and_called_by_its_name() {
             let mut bench = Bench::new(&handle, page_bytes, 11 + page_bytes as u64).await;
             let mut faults = 0;
             for _ in 0..rounds {
-                for kind in 0..10 {
+                for kind in 0..11 {
                     bench.fault(kind).await;
                     faults += 1;
                     let page = bench.any_page();

@@ -50,7 +50,7 @@ classes! {
     Misdirected "misdirected page" Some(-1118);
     /// A whole page of another database stands in the place.
     Foreign "page of another database" Some(-1119);
-    /// Some parts of the page are new, others old.
+    /// The beginning of the page is of an older version than was written last, and other parts are not of that.
     Torn "torn page" Some(-1018);
     /// The page is all zero although it was written.
     Zeroed "zeroed page" Some(-1019);
