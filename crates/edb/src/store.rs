@@ -217,12 +217,14 @@ impl<F: File> FileStore<F> {
                     page,
                     wrong: Some(finding),
                     wrong_reads: 1,
+                    since: Some(self.versions.begin_read()),
                 }),
                 ReadProblem::Disturbed => suspects.push(Suspect {
                     place,
                     page,
                     wrong: None,
                     wrong_reads: 0,
+                    since: None,
                 }),
             }
         }
@@ -261,8 +263,9 @@ impl<F: File> FileStore<F> {
         match self.examined(&reading, page, &bytes) {
             Ok(()) => {
                 self.shared.known_wrong.borrow_mut().remove(&page.0);
-                if let Some(finding) = suspect.wrong.take() {
-                    self.note_transient(finding, suspect.wrong_reads);
+                if let Some(mut finding) = suspect.wrong.take() {
+                    finding.persistence = suspect.persistence();
+                    self.shared.settled.borrow_mut().push(self.damaged(finding));
                 }
                 Some(Ok(bytes))
             }
@@ -271,6 +274,8 @@ impl<F: File> FileStore<F> {
             Err(ReadProblem::Disturbed) => None,
             Err(ReadProblem::Wrong(mut finding)) => {
                 suspect.wrong_reads += 1;
+                let since = &mut suspect.since;
+                since.get_or_insert_with(|| self.versions.begin_read());
                 if suspect.wrong_reads as usize <= READ_AGAIN_AFTER_MS.len() {
                     suspect.wrong = Some(finding);
                     return None;
@@ -285,12 +290,6 @@ impl<F: File> FileStore<F> {
                 Some(Err(damaged))
             }
         }
-    }
-
-    fn note_transient(&self, mut finding: PageFinding, wrong_reads: u32) {
-        finding.persistence = Lasting::Transient { wrong_reads };
-        let error = self.damaged(finding);
-        self.shared.settled.borrow_mut().push(error);
     }
 
     /// Reads one page, whatever is in it.
@@ -315,6 +314,20 @@ struct Suspect {
     /// What was wrong with it the last time.
     wrong: Option<PageFinding>,
     wrong_reads: u32,
+    /// Since it was found wrong: keeps what was written meanwhile.
+    since: Option<ReadInProgress>,
+}
+
+impl Suspect {
+    /// How often a page was wrong that has been read right.
+    fn persistence(&self) -> Lasting {
+        let wrong_reads = self.wrong_reads;
+        let page = self.page.0;
+        match &self.since {
+            Some(since) if since.was_written(page) => Lasting::Rewritten { wrong_reads },
+            _ => Lasting::Transient { wrong_reads },
+        }
+    }
 }
 
 /// What speaks against a page that was read.

@@ -99,6 +99,11 @@ pub enum Persistence {
         /// Reads that returned it wrong, at least 1.
         wrong_reads: u32,
     },
+    /// Wrong in every read until this process wrote the page anew, and right since.
+    Rewritten {
+        /// Reads that returned it wrong, at least 1.
+        wrong_reads: u32,
+    },
     /// Wrong in every read: so it is on the medium.
     Medium {
         /// Reads that all returned the wrong page.
@@ -190,12 +195,6 @@ impl PageFinding {
     #[must_use]
     pub(crate) fn may_be_half_written(&self) -> bool {
         matches!(self.class, DamageClass::Torn | DamageClass::Checksum) && self.wrong_bit.is_none()
-    }
-
-    /// Whether the page was right when it was read again.
-    #[must_use]
-    pub fn is_transient(&self) -> bool {
-        matches!(self.persistence, Persistence::Transient { .. })
     }
 
     fn what(&self) -> String {
@@ -292,6 +291,15 @@ impl fmt::Display for PageFinding {
             }
             Persistence::Transient { wrong_reads } => {
                 write!(f, "; wrong in {wrong_reads} reads, right in the next)")
+            }
+            Persistence::Rewritten { wrong_reads: 1 } => {
+                f.write_str("; wrong in one read, and then written anew before it was read again)")
+            }
+            Persistence::Rewritten { wrong_reads } => {
+                write!(
+                    f,
+                    "; wrong in all {wrong_reads} reads, until the page was written anew)"
+                )
             }
             Persistence::Patched => {
                 f.write_str("; wrong in all reads, and rebuilt from the log in place)")

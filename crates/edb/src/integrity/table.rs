@@ -448,10 +448,11 @@ impl State {
 }
 
 impl ReadInProgress {
-    /// The table that the read is held against.
+    /// Whether a write of the page has completed since the read began.
     #[must_use]
-    pub fn table(&self) -> &Rc<VersionTable> {
-        &self.table
+    pub fn was_written(&self, page: u32) -> bool {
+        let state = self.table.state.borrow();
+        state.replaced_since(self.after, page).next().is_some()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Faults done to single pages beneath a store: each is found, and called what it is.
 
+mod readers;
+
 use crate::common::small_settings;
 use edb::cache::{PageError, PageStore};
 use edb::format::database_header::Signature;
@@ -351,6 +353,34 @@ fn every_fault_is_found_and_called_by_its_name() {
     assert!(faults >= 1000, "{faults}");
 }
 
+/// A page that is wrong on the disk, and that the owner of the file writes anew while it is read again.
+#[test]
+fn a_wrong_page_that_is_written_anew_was_not_wrong_in_its_reads_alone() {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    runtime.block_on(async move {
+        // It is read again after 1, 101 and 901 ms.
+        for (after_ms, wrong_reads) in [(0, 1), (50, 2), (500, 3)] {
+            let mut bench = Bench::new(&handle, 8192, 17).await;
+            let older = bench.older(5);
+            bench.put(5, &older).await;
+            let (store, clock) = (bench.store.clone(), handle.clone());
+            let page = page_of(5, bench.dbtime + 1, 8192);
+            let writer = handle.spawn(async move {
+                clock.sleep_ns(after_ms * 1_000_000).await;
+                let written = store.write(PageNumber(5), vec![Rc::new(page)], IoCause::Database);
+                written.await.expect("written");
+            });
+            bench.read(5).await.expect("it is right in the end");
+            writer.await;
+            let noted = bench.store.take_settled();
+            let finding = noted[0].finding().expect("it is about the bytes");
+            assert_eq!(finding.class, DamageClass::LostWrite);
+            assert_eq!(finding.persistence, Lasting::Rewritten { wrong_reads });
+        }
+    });
+}
+
 #[test]
 fn three_lost_writes_in_a_row_are_seen_which_two_bits_do_not_show() {
     let runtime = Runtime::virtual_clock();
@@ -375,115 +405,5 @@ fn three_lost_writes_in_a_row_are_seen_which_two_bits_do_not_show() {
             bench.expect(9, DamageClass::LostWrite).await;
             bench.restore(9).await;
         }
-    });
-}
-
-/// Writers and readers of the same pages at the same time, on a disk that takes its time.
-async fn readers_beside_writers(handle: &Handle, seed: u64) {
-    let options = SimulatedOptions {
-        read_ns: 1_000..=3_000_000,
-        write_ns: 1_000..=3_000_000,
-        queue_depth: 16,
-        ..SimulatedOptions::seeded(seed)
-    };
-    let disk = SimulatedDisk::new(handle, options);
-    let file = disk.directory("d").create("a.edb").await.expect("created");
-    let settings = small_settings(4096);
-    let store = FileStore::new(handle, file, &settings, Rc::new(NoObserver));
-    let range = range_of(seed as u32);
-    store.versions().set_range(range, range.base);
-    store.extend_to(8, IoCause::Build).await.expect("extended");
-    let dbtime = Rc::new(std::cell::Cell::new(range.base));
-    let mut tasks = Vec::new();
-    for page in 1..=8_u32 {
-        let (store, dbtime) = (store.clone(), Rc::clone(&dbtime));
-        tasks.push(handle.spawn(async move {
-            for _ in 0..25 {
-                dbtime.set(dbtime.get() + 1);
-                let bytes = page_of(page, dbtime.get(), 4096);
-                let pages = vec![Rc::new(bytes)];
-                let write = store.write(PageNumber(page), pages, IoCause::Database);
-                write.await.expect("written");
-            }
-        }));
-    }
-    for reader in 0..6_u32 {
-        let store = store.clone();
-        tasks.push(handle.spawn(async move {
-            for round in 0..25 {
-                let first = 1 + (reader + round) % 5;
-                let read = store.read(PageNumber(first), 4, IoCause::Maintenance);
-                for result in read.await {
-                    if let Err(error) = result {
-                        assert!(error.is_never_written(), "false alarm: {error}");
-                    }
-                }
-            }
-        }));
-    }
-    for task in tasks {
-        task.await;
-    }
-    assert_eq!(store.take_settled(), [], "seed {seed}");
-}
-
-#[test]
-fn reads_beside_writes_raise_no_alarm() {
-    for seed in 0..200 {
-        let runtime = Runtime::virtual_clock();
-        let handle = runtime.handle();
-        runtime.block_on(async move { readers_beside_writers(&handle, seed).await });
-    }
-}
-
-#[test]
-fn both_versions_are_right_after_a_write_that_failed() {
-    let runtime = Runtime::virtual_clock();
-    let handle = runtime.handle();
-    runtime.block_on(async move {
-        let mut bench = Bench::new(&handle, 4096, 5).await;
-        let before = bench.newest(3);
-        let fail = FaultEffect::Fail(runtime::IoFailure::Device("no answer".into()));
-        bench
-            .disk
-            .set_fault(Fault::once(IoOperation::Write, 1, fail));
-        bench.dbtime += 1;
-        let after = page_of(3, bench.dbtime, 4096);
-        let pages = vec![Rc::new(after.copied())];
-        let write = bench.store.write(PageNumber(3), pages, IoCause::Database);
-        write.await.expect_err("it fails");
-        for bytes in [&before, &after, &before] {
-            bench.put(3, bytes).await;
-            bench.read(3).await.expect("either may be there");
-        }
-        let older = bench.history[2][0].copied();
-        bench.put(3, &older).await;
-        bench.expect(3, DamageClass::LostWrite).await;
-        // The next write settles it.
-        bench.write(3).await;
-        bench.read(3).await.expect("the newest");
-        bench.put(3, &after).await;
-        bench.finding(3).await;
-    });
-}
-
-#[test]
-fn a_page_read_back_is_covered_until_it_is_written_again() {
-    let runtime = Runtime::virtual_clock();
-    let handle = runtime.handle();
-    runtime.block_on(async move {
-        let mut bench = Bench::new(&handle, 4096, 5).await;
-        let coverage = bench.store.versions().coverage();
-        assert_eq!(coverage.written_pages, u64::from(PAGES));
-        assert_eq!(coverage.never_read_back_pages, u64::from(PAGES));
-        bench.expect_all_right().await;
-        assert_eq!(bench.store.versions().coverage().never_read_back_pages, 0);
-        bench.write(5).await;
-        bench.write(5).await;
-        bench.write(6).await;
-        let coverage = bench.store.versions().coverage();
-        assert_eq!(coverage.written_pages, u64::from(PAGES));
-        assert_eq!(coverage.never_read_back_pages, 2);
-        bench.handle.yield_now().await;
     });
 }

@@ -52,9 +52,11 @@ impl IntegrityFinding {
             last_write_unix_ms: page.last_write.map(|write| write.unix_ms),
             found_version: page.found_dbtime,
             on_medium: match page.persistence {
-                Persistence::ReadOnce => None,
+                Persistence::ReadOnce | Persistence::Rewritten { wrong_reads: 0 | 1 } => None,
                 Persistence::Transient { .. } => Some(false),
-                Persistence::Medium { .. } | Persistence::Patched => Some(true),
+                Persistence::Medium { .. }
+                | Persistence::Rewritten { .. }
+                | Persistence::Patched => Some(true),
             },
             is_patched: page.persistence == Persistence::Patched,
             partner_page: found.or(page.found_at).map(u64::from),
