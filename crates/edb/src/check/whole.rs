@@ -104,6 +104,11 @@ impl<F: File> Checker<F> {
                 self.findings.add(FindingKind::Header, None, "", sentence);
             }
         }
+        if let Some(foreign) = &self.reader.foreign_header {
+            let sentence = foreign.problem.clone();
+            self.findings.add(FindingKind::Header, None, "", sentence);
+            return;
+        }
         let both = self.reader.header_copies.0.is_ok() && self.reader.header_copies.1.is_ok();
         if both && !same {
             let sentence = "the two copies of the header differ";

@@ -11,6 +11,7 @@ mod backup;
 mod copy;
 mod create;
 mod growth;
+mod header;
 mod images;
 mod open;
 mod parts;

@@ -8,12 +8,10 @@ use crate::damage::Damage;
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
 use crate::format::database_header::{
-    DatabaseHeader, DatabaseState, HeaderLogPosition, PEEK_BYTES, TimeAndPosition, Writer,
+    DatabaseHeader, DatabaseState, HeaderLogPosition, TimeAndPosition,
 };
 use crate::format::layout::DATABASE_ROOT;
-use crate::integrity::{
-    DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, VersionTable, compare_headers,
-};
+use crate::integrity::{DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, VersionTable};
 use crate::log::{Log, LogReader};
 use crate::position::LogPosition;
 use crate::recovery::{Recovery, RecoveryReport};
@@ -22,8 +20,7 @@ use crate::settings::{EngineSettings, TornPages};
 use crate::space::{self, SpaceKind};
 use crate::store::FileStore;
 use crate::verification::{StoredVersions, half_written, versions_file};
-use config::ByteSize;
-use runtime::{Buffer, Directory, File, Handle, IoCause, IoError, IoObserver};
+use runtime::{Directory, File, Handle, IoCause, IoObserver};
 use std::rc::Rc;
 
 impl<D: Directory> Database<D> {
@@ -252,67 +249,6 @@ impl<D: Directory> Parts<'_, D> {
         Ok((missing, damage))
     }
 
-    /// Reads both copies of the header; says also which of them is damaged, if one is.
-    async fn read_header(
-        &self,
-        file: &D::File,
-        file_name: &str,
-    ) -> Result<(DatabaseHeader, Option<FileFinding>), EngineError> {
-        let refuse = |reason: String| EngineError::NotADatabase {
-            file: file_name.to_owned(),
-            reason,
-        };
-        let page_bytes = self.settings.engine.page_bytes();
-        if file.size_bytes().await? < 2 * page_bytes as u64 {
-            return Err(refuse(
-                "it is too short to hold a database header".to_owned(),
-            ));
-        }
-        let (peek, result) = file.read(0, Buffer::zeroed(PEEK_BYTES)).await;
-        result?;
-        // Only a torn first copy hides the page size; the second copy then says.
-        if let Ok(found) = DatabaseHeader::peek_page_size(&peek)
-            && found != page_bytes
-        {
-            return Err(refuse(format!(
-                "its pages have {found} bytes, the settings say {page_bytes}; set \
-                 engine.page_size = \"{}\"",
-                ByteSize(found as u64)
-            )));
-        }
-        let [first, second] = read_headers(file, page_bytes).await?;
-        let header = DatabaseHeader::choose(&first, &second);
-        let header = header.map_err(|damage| refuse(damage.to_string()))?;
-        if header.page_size_bytes as usize != page_bytes {
-            return Err(refuse(format!(
-                "its pages have {} bytes",
-                header.page_size_bytes
-            )));
-        }
-        if header.writer == Writer::Other {
-            return Err(refuse(
-                "it was written by another program; open it with that program".to_owned(),
-            ));
-        }
-        if header.state == DatabaseState::JustCreated {
-            return Err(refuse(
-                "it was never completely created or built; remove it and create it again"
-                    .to_owned(),
-            ));
-        }
-        let finding = compare_headers(file_name, &first, &second);
-        if finding
-            .as_ref()
-            .is_some_and(|one| one.class == FileClass::Foreign)
-        {
-            return Err(refuse(
-                "its two headers are of different databases, and nothing says which is its own"
-                    .to_owned(),
-            ));
-        }
-        Ok((header, finding))
-    }
-
     /// Finds the log of the database; `None` if there is none and none is needed.
     async fn find_log(
         &self,
@@ -463,21 +399,4 @@ impl<D: Directory> Core<D> {
         self.growth.file_pages.set(pages.max(least));
         Ok(())
     }
-}
-
-/// Both copies of the header of a file with pages of this size, as they are.
-///
-/// # Errors
-/// If the storage fails.
-pub(super) async fn read_headers<F: File>(
-    file: &F,
-    page_bytes: usize,
-) -> Result<[Buffer; 2], IoError> {
-    let (first, result) = file.read(0, Buffer::zeroed(page_bytes)).await;
-    result?;
-    let (second, result) = file
-        .read(page_bytes as u64, Buffer::zeroed(page_bytes))
-        .await;
-    result?;
-    Ok([first, second])
 }

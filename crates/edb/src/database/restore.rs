@@ -5,7 +5,7 @@
 
 use super::LOG_PREFIX;
 use super::copy::copy_file;
-use super::open::read_headers;
+use super::header::read_headers;
 use crate::format::database_header::{DatabaseHeader, DatabaseState};
 use crate::format::layout::{last_page, page_offset};
 use crate::integrity::{Contents, Evidence, Version, compare_headers};

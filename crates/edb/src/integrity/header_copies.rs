@@ -1,6 +1,7 @@
 //! The two copies of a header, compared with each other when a database is opened.
 
 use super::file_finding::{FileClass, FileFinding, FilePart};
+use super::version::DbtimeRange;
 use crate::format::database_header::{DatabaseHeader, HeaderDamage};
 
 /// Says which of the two copies of the header in `file` is damaged, or is not the same as the other, and
@@ -49,6 +50,43 @@ pub(crate) fn compare_headers(file: &str, first: &[u8], second: &[u8]) -> Option
             "the second header is older than the first: the last write of it was lost",
         ),
     })
+}
+
+/// Two copies of the header that are of different databases.
+pub(crate) struct ForeignCopy {
+    /// The copy that belongs to the pages of the file.
+    pub(crate) own: DatabaseHeader,
+    /// The other one.
+    pub(crate) finding: FileFinding,
+}
+
+/// Which of two whole copies is that of the database whose page of number 1, which is never without a change, has
+/// this database time: each database has times of its own. `None` if they are of one database, or the page
+/// belongs to both or to neither.
+pub(crate) fn foreign_copy(
+    file: &str,
+    first: &[u8],
+    second: &[u8],
+    dbtime: u64,
+) -> Option<ForeignCopy> {
+    let first = DatabaseHeader::decode(first).ok()?;
+    let second = DatabaseHeader::decode(second).ok()?;
+    let has_page = |header: &DatabaseHeader| {
+        DbtimeRange::of_existing(header.signature, header.dbtime).contains(dbtime)
+    };
+    let (own, copy, which) = match (has_page(&first), has_page(&second)) {
+        _ if first.signature == second.signature => return None,
+        (true, false) => (first, 2, "second"),
+        (false, true) => (second, 1, "first"),
+        _ => return None,
+    };
+    let finding = FileFinding {
+        file: file.to_owned(),
+        part: FilePart::Header { copy },
+        class: FileClass::Foreign,
+        problem: format!("the {which} header is that of another database"),
+    };
+    Some(ForeignCopy { own, finding })
 }
 
 #[cfg(test)]

@@ -29,6 +29,6 @@ pub use file_finding::{FileClass, FileFinding, FilePart};
 pub use finding::{
     DamageClass, EseError, LastWrite, Misplaced, PageFinding, Persistence, WrongBlocks,
 };
-pub(crate) use header_copies::compare_headers;
+pub(crate) use header_copies::{compare_headers, foreign_copy};
 pub use table::{Contents, Coverage, ReadCheck, ReadInProgress, VersionTable, WriteInProgress};
 pub use version::{DbtimeRange, Version};

@@ -9,13 +9,22 @@ mod tree;
 pub use error::ReadError;
 pub(crate) use error::reason_of;
 pub use reader::{CheckError, PageProblem};
-pub(crate) use reader::{Page, Reader};
+pub(crate) use reader::{Page, Reader, root_dbtime};
 pub(crate) use tree::TreeReader;
 
+use crate::format::database_header::DatabaseHeader;
 use crate::format::general::{GeneralTable, tables_of_catalog};
 use crate::format::layout::CATALOG;
 use crate::format::page::Node;
 use runtime::File;
+
+/// The header of a database file, in whatever state it is.
+///
+/// # Errors
+/// If it has none that is whole, or the storage fails.
+pub async fn header_of<F: File>(file: &F) -> Result<DatabaseHeader, CheckError> {
+    Ok(Reader::open(file).await?.header)
+}
 
 /// All tables that the catalog of a file describes.
 pub(crate) async fn tables_of<F: File>(reader: &Reader<F>) -> Result<Vec<GeneralTable>, ReadError> {

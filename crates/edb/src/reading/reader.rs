@@ -3,8 +3,9 @@
 use runtime::{Buffer, File, IoError};
 
 use crate::format::database_header::{DatabaseHeader, HeaderDamage, PEEK_BYTES, Writer};
-use crate::format::layout::{last_page, page_offset};
+use crate::format::layout::{DATABASE_ROOT, last_page, page_offset};
 use crate::format::page::{PageDamage, PageView, StructureError, verify};
+use crate::integrity::{FileFinding, foreign_copy};
 
 /// Why a file cannot be looked into at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +69,8 @@ pub(crate) struct Reader<F: File> {
     pub(crate) header: DatabaseHeader,
     /// Whether the copies of the header are whole, and the same.
     pub(crate) header_copies: (Result<(), HeaderDamage>, Result<(), HeaderDamage>, bool),
+    /// The copy of the header that is of another database, if one is.
+    pub(crate) foreign_header: Option<FileFinding>,
     pub(crate) page_size_bytes: usize,
     pub(crate) file_size_bytes: u64,
     pub(crate) last_page: u32,
@@ -98,12 +101,20 @@ impl<F: File> Reader<F> {
         let (both, read) = file.read(0, Buffer::zeroed(2 * page_size)).await;
         read?;
         let (first, second) = both.split_at(page_size);
-        let header = DatabaseHeader::choose(first, second).map_err(bad)?;
+        let mut header = DatabaseHeader::choose(first, second).map_err(bad)?;
+        let mut foreign_header = None;
+        if let Some(dbtime) = root_dbtime(file, page_size).await
+            && let Some(foreign) = foreign_copy(&name, first, second, dbtime)
+        {
+            header = foreign.own;
+            foreign_header = Some(foreign.finding);
+        }
         let whole = |copy: &[u8]| DatabaseHeader::decode(copy).map(drop);
         Ok(Self {
             header_copies: (whole(first), whole(second), first == second),
             file: file.clone(),
             header,
+            foreign_header,
             page_size_bytes: page_size,
             file_size_bytes,
             last_page: last_page(file_size_bytes, page_size),
@@ -163,6 +174,16 @@ impl<F: File> Reader<F> {
         let page = self.pages(number, 1).await.pop();
         page.unwrap_or(Err(PageProblem::Damage(PageDamage::NeverWritten)))
     }
+}
+
+/// The database time of the root page of a file with pages of this size; `None` if that cannot be read.
+pub(crate) async fn root_dbtime<F: File>(file: &F, page_size_bytes: usize) -> Option<u64> {
+    let root = DATABASE_ROOT.root;
+    let offset = page_offset(root, page_size_bytes);
+    let (page, read) = file.read(offset, Buffer::zeroed(page_size_bytes)).await;
+    read.ok()?;
+    verify(&page, root).ok()?;
+    Some(PageView::new(&page).dbtime())
 }
 
 enum PeekError {

@@ -4,6 +4,7 @@ mod copies;
 mod log_end;
 mod rebuilt_pages;
 mod stored_versions;
+mod without_loss;
 
 use crate::common::*;
 use config::{ByteSize, TimeSpan};

@@ -26,14 +26,15 @@ pub(super) async fn activate<D: Directory>(
 }
 
 /// What is wrong with header, checkpoint and page versions of a database that had been closed: nothing that a power cut
-/// does later can excuse it.
+/// does later can excuse it. Of one that had not, what no power cut leaves: a header of another database.
 pub(super) fn damage_since_close(
     file: &str,
     state: &DatabaseState,
     recovery: &RecoveryReport,
 ) -> Vec<Damage> {
     if state.condition != Condition::Ready {
-        return Vec::new();
+        let header = recovery.damaged_header.clone().filter(is_foreign);
+        return header.into_iter().map(Damage::File).collect();
     }
     let not_closed = (!recovery.was_clean).then(|| FileFinding {
         file: file.to_owned(),
@@ -51,9 +52,14 @@ pub(super) fn damage_since_close(
     findings.map(Damage::File).collect()
 }
 
+fn is_foreign(finding: &FileFinding) -> bool {
+    finding.class == FileClass::Foreign
+}
+
 /// What recovery has done and found; empty when there was nothing.
 pub(super) fn recovered(file: &str, recovery: &RecoveryReport) -> String {
-    let damage = recovery.damaged_header.as_ref().map(|damage| {
+    let damage = recovery.damaged_header.as_ref();
+    let damage = damage.filter(|damage| !is_foreign(damage)).map(|damage| {
         format!(
             "{file}: {}. It was rewritten from the other copy. A kill or a power cut while it was being \
              written leaves it so; otherwise the storage has damaged it",
