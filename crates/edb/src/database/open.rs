@@ -12,7 +12,7 @@ use crate::format::database_header::{
 };
 use crate::format::layout::DATABASE_ROOT;
 use crate::integrity::{DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, VersionTable};
-use crate::log::{Log, LogReader};
+use crate::log::{Log, LogReader, end_with_last_committed};
 use crate::position::LogPosition;
 use crate::recovery::{Recovery, RecoveryReport};
 use crate::seeded_bugs::{SeededBug, is_seeded};
@@ -133,6 +133,9 @@ impl<D: Directory> Parts<'_, D> {
         let damaged_checkpoint = start
             .as_ref()
             .and_then(|start| start.damaged_checkpoint.clone());
+        let damaged_log = start
+            .as_ref()
+            .and_then(|start| start.reader.damaged_header().cloned());
         let checkpoint = start
             .as_ref()
             .map_or(LogPosition::START, |start| start.checkpoint);
@@ -200,13 +203,16 @@ impl<D: Directory> Parts<'_, D> {
             half_written::remove_note(self.database_directory, self.name).await?;
         }
         core.load_catalog().await?;
+        let database = Database::start(core, checkpoint_parts, self.place());
         report.missing_versions = missing_versions;
         report.damaged_versions = damaged_versions;
         report.damaged_checkpoint = damaged_checkpoint;
-        Ok((
-            Database::start(core, checkpoint_parts, self.place()),
-            report,
-        ))
+        // No power cut leaves it so: it is durable before the file is used.
+        if let Some(damage) = &damaged_log {
+            database.add_damage(Damage::File(damage.clone()));
+        }
+        report.damaged_log = damaged_log;
+        Ok((database, report))
     }
 
     /// Takes over the page versions that were stored when the database was closed; says why there
@@ -283,6 +289,10 @@ impl<D: Directory> Parts<'_, D> {
             let bytes = checkpoint.log_file_size_bytes;
             LogPosition::new(position.generation(bytes), 0, bytes)
         });
+        if header.state == DatabaseState::Dirty {
+            let known = (header.log_signature, header.highest_log_committed);
+            end_with_last_committed(self.log_directory, LOG_PREFIX, known).await?;
+        }
         let reader = LogReader::open(
             self.handle,
             self.log_directory,

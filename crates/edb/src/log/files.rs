@@ -21,7 +21,9 @@ use crate::format::database_header::LogTime;
 use crate::position::SEGMENT_BYTES;
 use crate::seeded_bugs::{SeededBug, is_seeded};
 use runtime::sync::Notify;
-use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoError, IoObserver, Persistence};
+use runtime::{
+    Buffer, Directory, File, IoCause, IoDirection, IoError, IoFailure, IoObserver, Persistence,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -125,7 +127,7 @@ impl<D: Directory> LogFiles<D> {
         self.needed_now.set(true);
         self.prepare_next(FilePlace::FIRST);
         let next = self.take_next(FilePlace::FIRST).await?;
-        let current = self.become_current(next).await?;
+        let current = self.become_current(next, FilePlace::FIRST).await?;
         self.settle(current).await
     }
 
@@ -228,16 +230,29 @@ impl<D: Directory> LogFiles<D> {
             self.directory.sync().await?;
         }
         self.core.full.borrow_mut().insert(last.generation);
-        self.become_current(next).await
+        self.become_current(next, last.next_place()).await
     }
 
     async fn become_current(
         &self,
         next: CurrentFile<D::File>,
+        place: FilePlace,
     ) -> Result<CurrentFile<D::File>, LogError> {
-        self.directory
-            .rename(&self.names.next(), &self.names.current())
-            .await?;
+        let (from, to) = (self.names.next(), self.names.current());
+        let is_whole = next.file.size_bytes().await? == self.core.settings.file_bytes();
+        let renamed = match is_whole {
+            true => self.directory.rename(&from, &to).await,
+            false => Ok(()),
+        };
+        let next = match renamed {
+            Ok(()) if is_whole => next,
+            Err(error) if error.failure != IoFailure::NotFound => return Err(error.into()),
+            _ => {
+                let next = self.make_again(place).await?;
+                self.directory.rename(&from, &to).await?;
+                next
+            }
+        };
         if !is_seeded(SeededBug::RolloverWithoutDirectorySync) {
             self.directory.sync().await?;
         }

@@ -3,6 +3,7 @@
 
 use super::error::LogError;
 use super::files::{CurrentFile, FilePlace, LogFiles, Next};
+use crate::integrity::{FileClass, FileFinding, FilePart};
 use runtime::{Buffer, Directory, File, IoCause, IoError, IoFailure};
 use std::rc::Rc;
 
@@ -125,6 +126,32 @@ impl<D: Directory> LogFiles<D> {
         let length = step.min(size_bytes - offset);
         let zeros = Rc::new(Buffer::zeroed(length as usize));
         self.write(file, offset, zeros, IoCause::LogFormat).await
+    }
+
+    /// Makes the next file once more, which somebody has removed or cut short after it was made ready. Nothing was
+    /// in it yet.
+    pub(super) async fn make_again(
+        &self,
+        place: FilePlace,
+    ) -> Result<CurrentFile<D::File>, LogError> {
+        let name = self.names.next();
+        self.core.note(vec![FileFinding {
+            file: format!("{}/{name}", self.directory.describe()),
+            part: FilePart::Log {
+                generation: place.generation,
+                segment: None,
+            },
+            class: FileClass::Missing,
+            problem: "the log file that was ready to be written next was removed or cut short; it was made again"
+                .to_owned(),
+        }]);
+        match self.directory.remove(&name).await {
+            Err(error) if error.failure != IoFailure::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let file = self.directory.create(&name).await?;
+        self.fill_all(&file).await?;
+        self.with_header(file, place).await
     }
 
     /// Renames the oldest released file to be the next one and removes those that are too many. What

@@ -8,6 +8,7 @@ use super::layout::{
 use super::set::{LogEnd, LogSet};
 use crate::accounting::notify_observer;
 use crate::format::database_header::Signature;
+use crate::integrity::FileFinding;
 use crate::position::{LogPosition, LogSpan, SEGMENT_BYTES};
 use runtime::{Buffer, Directory, File, Handle, IoCause, IoDirection, IoFailure, IoObserver};
 use std::rc::Rc;
@@ -187,6 +188,12 @@ impl<D: Directory> LogReader<D> {
     #[must_use]
     pub fn current_generation(&self) -> u32 {
         self.set.header.generation
+    }
+
+    /// What was wrong with the header of the file that was being written, which was written again.
+    #[must_use]
+    pub(crate) fn damaged_header(&self) -> Option<&FileFinding> {
+        self.set.damaged_header.as_ref()
     }
 
     /// What distinguishes this log from all others.

@@ -2,11 +2,12 @@
 
 use super::error::LogError;
 use super::header::LogFileHeader;
-use super::layout::{Geometry, SEGMENT};
+use super::layout::{Geometry, SEGMENT, SegmentHead};
 use super::names::Names;
 use crate::format::database_header::{LogTime, Signature};
+use crate::integrity::{FileClass, FileFinding, FilePart};
 use crate::position::LogPosition;
-use runtime::{Buffer, Directory, File, IoFailure};
+use runtime::{Buffer, Directory, File, IoFailure, Persistence};
 use std::collections::BTreeSet;
 
 /// Where a log ends: what [`super::Log::open`] needs to go on with it.
@@ -51,6 +52,8 @@ pub(super) struct LogSet<D: Directory> {
     pub(super) header: LogFileHeader,
     /// Generations of full files.
     pub(super) full: BTreeSet<u32>,
+    /// What was wrong with the header of the current file, which was written again.
+    pub(super) damaged_header: Option<FileFinding>,
 }
 
 impl<D: Directory> LogSet<D> {
@@ -83,10 +86,35 @@ impl<D: Directory> LogSet<D> {
         }
         let current = names.current();
         let header = read_header(directory, &current).await?;
-        let header = header.map_err(|problem| LogError::Damaged {
-            file: current.clone(),
-            problem: problem.to_owned(),
-        })?;
+        let mut damaged_header = None;
+        let header = match header {
+            Ok(header) => header,
+            Err(problem) => {
+                let before = full.last().copied();
+                let rebuilt = match before {
+                    Some(before) => rebuild_header(directory, &names, before).await?,
+                    None => None,
+                };
+                let Some(header) = rebuilt else {
+                    return Err(LogError::Damaged {
+                        file: current,
+                        problem: problem.to_owned(),
+                    });
+                };
+                damaged_header = Some(FileFinding {
+                    file: format!("{}/{current}", directory.describe()),
+                    part: FilePart::Log {
+                        generation: header.generation,
+                        segment: None,
+                    },
+                    class: FileClass::Checksum,
+                    problem: format!(
+                        "{problem}; it was written again from what its segments and the file before it say"
+                    ),
+                });
+                header
+            }
+        };
         if let Some(&last) = full.last()
             && header.generation != last + 1
         {
@@ -104,6 +132,7 @@ impl<D: Directory> LogSet<D> {
             names,
             header,
             full,
+            damaged_header,
         }))
     }
 
@@ -119,6 +148,7 @@ impl<D: Directory> LogSet<D> {
         Ok(Self {
             directory: directory.clone(),
             full: generations.collect(),
+            damaged_header: None,
             names,
             header: LogFileHeader {
                 generation: end.generation + 1,
@@ -140,6 +170,37 @@ impl<D: Directory> LogSet<D> {
             self.names.full(generation)
         }
     }
+}
+
+/// Writes the header of the current file again, which is damaged, if its first segment shows that it is the file
+/// after the full one of generation `before`, whose header says the rest. Nothing is written otherwise.
+async fn rebuild_header<D: Directory>(
+    directory: &D,
+    names: &Names,
+    before: u32,
+) -> Result<Option<LogFileHeader>, LogError> {
+    let Ok(before) = read_header(directory, &names.full(before)).await? else {
+        return Ok(None);
+    };
+    let file = directory.open(&names.current()).await?;
+    if file.size_bytes().await? < 2 * SEGMENT as u64 {
+        return Ok(None);
+    }
+    let (segment, result) = file.read(SEGMENT as u64, Buffer::zeroed(SEGMENT)).await;
+    result?;
+    let (generation, stream) = (before.generation + 1, before.signature.random);
+    let Some(first) = SegmentHead::verify(&segment, generation, 1, stream) else {
+        return Ok(None);
+    };
+    let header = LogFileHeader {
+        generation,
+        created: first.time,
+        previous_created: before.created,
+        ..before
+    };
+    let bytes = header.encode().into();
+    file.write(0, bytes, Persistence::Durable).await?;
+    Ok(Some(header))
 }
 
 /// The header of a file, or what is wrong with it.

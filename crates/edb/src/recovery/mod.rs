@@ -35,6 +35,9 @@ pub struct RecoveryReport {
     /// What is wrong with the checkpoint file of a database that had been closed properly. It is not
     /// needed then, and is written again at the next checkpoint.
     pub damaged_checkpoint: Option<FileFinding>,
+    /// What is wrong with the header of the log file that was being written, which was written again from what
+    /// its segments and the file before it say.
+    pub damaged_log: Option<FileFinding>,
     /// What is wrong with the page versions that were stored when the database was closed. They are counted
     /// anew.
     pub damaged_versions: Option<FileFinding>,

@@ -235,6 +235,7 @@ fn describe_applied(path: &Path, applied: &AppliedLog) -> String {
         &report.damaged_header,
         &report.damaged_checkpoint,
         &report.damaged_versions,
+        &report.damaged_log,
     ];
     for damaged in damaged.into_iter().flatten() {
         text.push_str(&format!("  {}; it was rewritten\n", damaged.problem));

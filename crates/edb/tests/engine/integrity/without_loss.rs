@@ -5,6 +5,13 @@ use edb::RecoveryReport;
 use edb::format::database_header::DatabaseHeader;
 use edb::integrity::DbtimeRange;
 
+/// A database that was killed, after work that made several log files.
+async fn killed(handle: &Handle, seed: u64) -> SimulatedDisk {
+    let life = Life::begin(handle, seed).await;
+    life.work(seed + 1).await;
+    life.disk.killed_copy(handle)
+}
+
 /// Opens and closes a database, which must be sound afterwards; what was found when it was opened.
 async fn opened(handle: &Handle, disk: &SimulatedDisk) -> (RecoveryReport, Vec<Damage>) {
     let (db, report) = open(handle, disk, &watchful_settings()).await.unwrap();
@@ -17,6 +24,65 @@ async fn opened(handle: &Handle, disk: &SimulatedDisk) -> (RecoveryReport, Vec<D
     let found = verified.await.unwrap();
     assert!(is_sound(&found), "{found:?}");
     (report, damage)
+}
+
+#[test]
+fn a_log_file_that_was_made_ready_is_made_again() {
+    for is_cut in [false, true] {
+        on_virtual_clock(async move |handle| {
+            let life = Life::begin(&handle, 41).await;
+            let log = life.disk.directory("log");
+            let next = "E00tmp.log".to_owned();
+            while !log.list().await.unwrap().contains(&next) {
+                handle.sleep_ns(1_000_000).await;
+            }
+            match is_cut {
+                false => log.remove(&next).await.unwrap(),
+                true => {
+                    let file = log.open(&next).await.unwrap();
+                    file.set_size_bytes(4096).await.unwrap();
+                }
+            }
+            for seed in 42..46 {
+                life.work(seed).await;
+            }
+            let damage = file_damage(&life.found_in_use().await);
+            assert_eq!(damage.len(), 1, "{damage:?}");
+            assert!(
+                damage.iter().all(|one| one.contains("Missing")),
+                "{damage:?}"
+            );
+            let killed = life.disk.killed_copy(&handle);
+            let state = life.close().await;
+            assert!(is_sound(&life.verify(&state).await));
+            let (report, damage) = opened(&handle, &killed).await;
+            assert_eq!((report.damaged_log, damage), (None, Vec::new()));
+        });
+    }
+}
+
+#[test]
+fn the_header_of_the_log_file_being_written_is_known_from_the_others() {
+    on_virtual_clock(async move |handle| {
+        let disk = killed(&handle, 51).await;
+        let intact = disk.killed_copy(&handle);
+        let file = disk.directory("log").open("E00.log").await.unwrap();
+        let mut header = bytes_of(&file, 0, 4096).await;
+        header[60..68].fill(0xA5);
+        put(&file, 0, &header).await;
+        let (report, damage) = opened(&handle, &disk).await;
+        let finding = report.damaged_log.expect("it is reported");
+        assert_eq!(finding.class, FileClass::Checksum);
+        assert!(
+            finding.problem.contains("written again"),
+            "{}",
+            finding.problem
+        );
+        assert_eq!(damage, [Damage::File(finding)]);
+        // As much was recovered as with it.
+        let (expected, damage) = opened(&handle, &intact).await;
+        assert_eq!((expected.records, damage), (report.records, Vec::new()));
+    });
 }
 
 #[test]
