@@ -44,6 +44,31 @@ impl CheckpointCopies {
         whole.max_by_key(|checkpoint| checkpoint.position)
     }
 
+    /// Says what is wrong with the copies of a database that was not closed, if none can be used: they are written
+    /// one after the other, so a kill or a power cut leaves one. Copies that were never written are right.
+    pub(crate) fn unusable(&self, signature: Signature) -> Option<FileFinding> {
+        let became = |copy: &CopyRead| match copy {
+            CopyRead::Damaged => Some((FileClass::Checksum, "has a wrong checksum")),
+            CopyRead::Whole(checkpoint) if checkpoint.signature != signature => {
+                Some((FileClass::Foreign, "is that of another database"))
+            }
+            CopyRead::Zero | CopyRead::Whole(_) => None,
+        };
+        // A copy of the database that was backed up or shipped has none.
+        let [Some((class, first)), Some((_, second))] = self.copies.each_ref().map(became) else {
+            return None;
+        };
+        Some(FileFinding {
+            file: self.file.clone(),
+            part: FilePart::Checkpoint { copy: 1 },
+            class,
+            problem: format!(
+                "the first copy of the checkpoint {first}, and the second copy of the checkpoint {second}; recovery \
+                 read the log from the oldest file on"
+            ),
+        })
+    }
+
     /// Says what is wrong with the copies that are not what the closing of a database has written:
     /// the position at which its log ended. Closing ends with both copies and then the header durable,
     /// so nothing but a fault of the storage leaves another.
@@ -99,6 +124,29 @@ impl CheckpointCopies {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_of_an_open_database_are_damaged_when_both_are() {
+        let found = |copies| {
+            let copies = CheckpointCopies {
+                file: "E00.chk".to_owned(),
+                missing: None,
+                copies,
+            };
+            copies.unusable(Signature::default())
+        };
+        for torn in [CopyRead::Damaged, CopyRead::Zero] {
+            assert_eq!(found([torn, CopyRead::Zero]), None);
+            assert_eq!(found([CopyRead::Zero, torn]), None);
+        }
+        let both = found([CopyRead::Damaged; 2]).unwrap();
+        assert_eq!(both.class, FileClass::Checksum);
+        assert!(
+            both.problem.contains("from the oldest file on"),
+            "{}",
+            both.problem
+        );
+    }
 
     #[test]
     fn each_copy_that_is_wrong_is_named() {

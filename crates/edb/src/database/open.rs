@@ -276,10 +276,14 @@ impl<D: Directory> Parts<'_, D> {
         let end = header.detach.position;
         let was_closed =
             header.state == DatabaseState::Clean && end != HeaderLogPosition::default();
-        let damaged_checkpoint = was_closed
-            .then(|| copies.compare_with_close(header.log_signature, end))
-            .flatten();
-        if let (Some(_), Some(checkpoint)) = (&damaged_checkpoint, checkpoint) {
+        let damaged_checkpoint = match header.state {
+            DatabaseState::Clean if was_closed => {
+                copies.compare_with_close(header.log_signature, end)
+            }
+            DatabaseState::Clean => None,
+            _ => copies.unusable(header.log_signature),
+        };
+        if let (true, Some(_), Some(checkpoint)) = (was_closed, &damaged_checkpoint, checkpoint) {
             // The files from an older checkpoint on may have been used again since.
             position = LogPosition(end.to_stream(checkpoint.log_file_size_bytes));
         }

@@ -32,8 +32,9 @@ pub struct RecoveryReport {
     pub was_clean: bool,
     /// What is wrong with one of the two copies of the header, which is rewritten from the other.
     pub damaged_header: Option<FileFinding>,
-    /// What is wrong with the checkpoint file of a database that had been closed properly. It is not
-    /// needed then, and is written again at the next checkpoint.
+    /// What is wrong with the checkpoint file of a database that had been closed properly, where it is not
+    /// needed; or that neither copy in it could be used for one that had not. It is written again at the next
+    /// checkpoint.
     pub damaged_checkpoint: Option<FileFinding>,
     /// What is wrong with the header of the log file that was being written, which was written again from what
     /// its segments and the file before it say.

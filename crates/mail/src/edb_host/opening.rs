@@ -26,7 +26,8 @@ pub(super) async fn activate<D: Directory>(
 }
 
 /// What is wrong with header, checkpoint and page versions of a database that had been closed: nothing that a power cut
-/// does later can excuse it. Of one that had not, what no power cut leaves: a header of another database.
+/// does later can excuse it. Of one that had not, what no power cut leaves: a header of another database, and no copy
+/// of the checkpoint that can be used.
 pub(super) fn damage_since_close(
     file: &str,
     state: &DatabaseState,
@@ -34,7 +35,13 @@ pub(super) fn damage_since_close(
 ) -> Vec<Damage> {
     if state.condition != Condition::Ready {
         let header = recovery.damaged_header.clone().filter(is_foreign);
-        return header.into_iter().map(Damage::File).collect();
+        let checkpoint = recovery.damaged_checkpoint.clone();
+        let checkpoint = checkpoint.filter(|_| !recovery.was_clean);
+        return header
+            .into_iter()
+            .chain(checkpoint)
+            .map(Damage::File)
+            .collect();
     }
     let not_closed = (!recovery.was_clean).then(|| FileFinding {
         file: file.to_owned(),

@@ -86,6 +86,29 @@ fn the_header_of_the_log_file_being_written_is_known_from_the_others() {
 }
 
 #[test]
+fn an_open_database_without_a_checkpoint_says_so() {
+    for copies in [&[0_u64][..], &[1], &[0, 1]] {
+        on_virtual_clock(async move |handle| {
+            let life = Life::begin(&handle, 61).await;
+            handle.sleep_ns(2 * SECOND_NS).await;
+            life.work(62).await;
+            let disk = life.disk.killed_copy(&handle);
+            let file = disk.directory("log").open("E00.chk").await.unwrap();
+            for copy in copies {
+                let mut bytes = bytes_of(&file, copy * PAGE, PAGE).await;
+                assert!(bytes.iter().any(|&byte| byte != 0), "it was written");
+                bytes[200] ^= 8;
+                put(&file, copy * PAGE, &bytes).await;
+            }
+            let (report, _) = opened(&handle, &disk).await;
+            // A power cut may leave one of them so.
+            let is_found = report.damaged_checkpoint.is_some();
+            assert_eq!(is_found, copies.len() == 2, "{copies:?}");
+        });
+    }
+}
+
+#[test]
 fn a_header_of_another_database_is_replaced_by_the_copy_of_its_own() {
     for copy in [1, 2_u8] {
         for is_closed in [false, true] {
