@@ -5,9 +5,10 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::process::Command;
 
-use common::{Running, SMALL, Scratch, WIDE};
+use common::{PAGE_BYTES, Running, SMALL, Scratch, WIDE};
 use serde_json::Value;
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
@@ -280,4 +281,81 @@ fn the_log_of_another_database_is_refused() {
     here.proofload("edb recover one/mail-001/mail-001.edb")
         .exits(0)
         .prints("recovered");
+}
+
+/// A built database that has been run on and closed.
+fn closed() -> Scratch {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE} --keep").replace("--duration 2s", "--duration 1s");
+    here.proofload(&line).exits(0);
+    here.proofload(&format!("edb check {DATABASE}")).exits(0);
+    here
+}
+
+#[test]
+fn a_file_that_contradicts_those_beside_it_is_damaged() {
+    let (here, other) = (closed(), closed());
+    let mut options = fs::File::options();
+    let options = options.read(true).write(true);
+    let file = options.open(here.path(DATABASE)).unwrap();
+    let size = file.metadata().unwrap().len();
+    let mut end = vec![0; PAGE_BYTES as usize];
+    file.read_exact_at(&mut end, size - PAGE_BYTES).unwrap();
+    file.set_len(size - PAGE_BYTES).unwrap();
+    here.proofload(&format!("edb check {DATABASE}"))
+        .exits(4)
+        .prints("the database file is cut short");
+    file.write_all_at(&end, size - PAGE_BYTES).unwrap();
+    here.proofload(&format!("edb check {DATABASE}")).exits(0);
+    // Both headers of another database, which has come as far or further.
+    let mut own = vec![0; 2 * PAGE_BYTES as usize];
+    file.read_exact_at(&mut own, 0).unwrap();
+    let foreign = fs::read(other.path(DATABASE)).unwrap();
+    file.write_all_at(&foreign[..own.len()], 0).unwrap();
+    let ended = here.proofload(&format!("edb check {DATABASE} --json"));
+    let report: Value = serde_json::from_str(&ended.exits(4).stdout).unwrap();
+    let findings = report["findings"].to_string();
+    assert!(
+        findings.contains("the headers are those of another database"),
+        "{findings}"
+    );
+    let beside = report["findings_beside"].to_string();
+    assert!(
+        beside.contains("page versions is that of another database"),
+        "{beside}"
+    );
+    // One of them: the other is taken.
+    file.write_all_at(&own[..PAGE_BYTES as usize], 0).unwrap();
+    here.proofload(&format!("edb check {DATABASE}"))
+        .exits(4)
+        .prints("the second header is that of another database");
+    fs::rename(here.path("out"), here.path("first")).unwrap();
+    let line = format!("{SMALL} {WIDE} --reuse");
+    here.proofload(&line)
+        .exits(4)
+        .prints("1 error")
+        .says("the second header is that of another database");
+    here.proofload(&format!("edb check {DATABASE}")).exits(0);
+}
+
+#[test]
+fn a_recovery_without_a_checkpoint_says_so() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE} --keep").replace("--duration 2s", "--duration 10m");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring 0:01");
+    running.signal("KILL");
+    drop(running.end());
+    let path = here.path("target/log-001/E00.chk");
+    let mut copies = fs::read(&path).unwrap();
+    copies[200] ^= 8;
+    copies[4296] ^= 8;
+    fs::write(&path, &copies).unwrap();
+    here.proofload(&format!("edb recover {DATABASE}"))
+        .exits(0)
+        .prints("the first copy of the checkpoint has a wrong checksum")
+        .prints("recovery read the log from the oldest file on");
+    here.proofload(&format!("edb check {DATABASE}")).exits(0);
 }

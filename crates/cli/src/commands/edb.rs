@@ -55,7 +55,7 @@ fn check(files: &[PathBuf], json: bool) -> Result<ExitStatus, CommandError> {
         });
         line.finish_and_clear();
         let check = checked.map_err(refusal)?;
-        if !check.report.is_sound() {
+        if !check.is_sound() {
             status = ExitStatus::Integrity;
         }
         let text = match json {

@@ -33,6 +33,8 @@ mod damaged_database;
 #[cfg(test)]
 mod engine_tests;
 #[cfg(test)]
+mod header_tests;
+#[cfg(test)]
 pub(crate) mod tests;
 #[cfg(test)]
 mod windows_tests;

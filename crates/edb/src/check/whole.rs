@@ -13,6 +13,7 @@ use crate::format::layout::{
     OBJECT_IDS, SystemTree,
 };
 use crate::format::page::{PageDamage, PageFlags};
+use crate::integrity::DbtimeRange;
 use crate::reading::{CheckError, PageProblem, Reader};
 
 /// Pages that no tree uses, read in one request.
@@ -69,7 +70,10 @@ pub async fn check<F: File>(
     let mut checker = Checker::new(reader, Box::new(progress));
     checker.check_headers();
     match checker.reader.header.writer {
-        Writer::Proofload => checker.check_all().await,
+        Writer::Proofload => {
+            checker.check_owner().await;
+            checker.check_all().await;
+        }
         Writer::Other => checker.check_other_trees().await,
     }
     let used_pages = checker.reached.iter().count() as u64;
@@ -112,6 +116,24 @@ impl<F: File> Checker<F> {
         let both = self.reader.header_copies.0.is_ok() && self.reader.header_copies.1.is_ok();
         if both && !same {
             let sentence = "the two copies of the header differ";
+            self.findings.add(FindingKind::Header, None, "", sentence);
+        }
+    }
+
+    /// Each database has database times of its own: the root page shows whether the headers are of the same one.
+    async fn check_owner(&mut self) {
+        let header = &self.reader.header;
+        let range = DbtimeRange::of_existing(header.signature, header.dbtime);
+        let Ok(root) = self.reader.page(DATABASE_ROOT.root).await else {
+            return; // The walk of its tree says why.
+        };
+        let dbtime = root.view().dbtime();
+        if !range.contains(dbtime) {
+            let sentence = format!(
+                "the headers are those of another database: the root page is of database time {dbtime}, and that \
+                 database has times from {} to {}",
+                range.base, header.dbtime
+            );
             self.findings.add(FindingKind::Header, None, "", sentence);
         }
     }

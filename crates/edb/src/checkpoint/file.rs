@@ -157,6 +157,35 @@ fn copies() -> [Copy; 2] {
     two_copies(SEGMENT_BYTES, |copy| FilePart::Checkpoint { copy })
 }
 
+/// Both copies of the checkpoint of the log in `directory` as they are, read from outside.
+///
+/// # Errors
+/// If the storage fails.
+pub(crate) async fn copies_in<D: Directory>(
+    directory: &D,
+    prefix: &str,
+) -> Result<CheckpointCopies, IoError> {
+    let name = checkpoint_name(prefix);
+    let copies = |missing, copies| CheckpointCopies {
+        file: format!("{}/{name}", directory.describe()),
+        missing,
+        copies,
+    };
+    let file = match directory.open(&name).await {
+        Err(error) if error.failure == IoFailure::NotFound => {
+            return Ok(copies(Some(MISSING), [CopyRead::Zero; 2]));
+        }
+        opened => opened?,
+    };
+    if file.size_bytes().await? < 2 * SEGMENT_BYTES {
+        return Ok(copies(Some(TOO_SHORT), [CopyRead::Zero; 2]));
+    }
+    let (bytes, result) = file.read(0, Buffer::zeroed(2 * COPY)).await;
+    result?;
+    let (first, second) = bytes.split_at(COPY);
+    Ok(copies(None, [first, second].map(CopyRead::of)))
+}
+
 /// Reads both copies of the checkpoint of the log in `directory` back. A file that is not there is a
 /// finding if it has been written.
 ///

@@ -13,6 +13,6 @@ mod headers;
 pub use checkpointer::{CheckpointSource, Checkpointer};
 pub use contents::Checkpoint;
 pub use file::CheckpointFile;
-pub(crate) use file::read_checkpoint_back;
+pub(crate) use file::{copies_in, read_checkpoint_back};
 pub use headers::HeaderWriter;
 pub(crate) use headers::read_header_back;

@@ -3,6 +3,7 @@
 use edb::check::{Finding, PageCounts, TableInfo, TreeInfo};
 use edb::format::database_header::{DatabaseState, LogTime, TimeAndPosition, Writer};
 use edb::format::general::{GeneralColumn, GeneralIndex, GeneralTable, KeyColumn};
+use edb::integrity::FileFinding;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -54,9 +55,10 @@ impl FileCheck {
     pub fn json(&self) -> Value {
         let report = &self.report;
         let findings: Vec<Value> = report.findings.iter().map(finding).collect();
+        let beside: Vec<Value> = self.beside.iter().map(finding_beside).collect();
         json!({
             "file": self.path.to_string_lossy(),
-            "sound": report.is_sound(),
+            "sound": self.is_sound(),
             "file_pages": report.file_pages,
             "used_pages": report.used_pages,
             "rows": report.rows,
@@ -64,6 +66,7 @@ impl FileCheck {
             "written_by_proofload": report.writer == Writer::Proofload,
             "findings": findings,
             "further_findings": report.further_findings,
+            "findings_beside": beside,
         })
     }
 }
@@ -74,6 +77,14 @@ fn finding(finding: &Finding) -> Value {
         "page": finding.page,
         "object": finding.object,
         "sentence": finding.sentence,
+    })
+}
+
+fn finding_beside(finding: &FileFinding) -> Value {
+    json!({
+        "file": finding.file,
+        "kind": finding.class.name(),
+        "sentence": finding.to_string(),
     })
 }
 

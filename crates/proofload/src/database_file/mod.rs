@@ -20,10 +20,12 @@ use std::path::{Path, PathBuf};
 
 use edb::check::{CheckReport, DatabaseInfo};
 use edb::dump::{DatabaseReader, RowFormat};
-use edb::format::database_header::{DatabaseHeader, DatabaseState};
+use edb::format::database_header::{DatabaseHeader, DatabaseState, Writer};
+use edb::integrity::FileFinding;
+use edb::verification::compare_beside;
 use measure::units;
 use runtime::host::{FileLock, LockKind};
-use runtime::{AnyFile, Runtime, WallClockOptions};
+use runtime::{AnyFile, HostDirectory, Runtime, WallClockOptions};
 
 pub use error::DatabaseFileError;
 pub use log::LogFiles;
@@ -56,6 +58,16 @@ pub struct FileCheck {
     pub path: PathBuf,
     /// What is damaged, and what was counted.
     pub report: CheckReport,
+    /// What of the files beside it contradicts it.
+    pub beside: Vec<FileFinding>,
+}
+
+impl FileCheck {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.report.is_sound() && self.beside.is_empty()
+    }
 }
 
 /// What is printed of a database file.
@@ -128,7 +140,33 @@ impl DatabaseFile {
         Ok(FileCheck {
             path: self.path.clone(),
             report: self.runtime.block_on(check)?,
+            beside: self.compare_beside()?,
         })
+    }
+
+    /// What of the files beside it contradicts it. Nothing is known of those on a block device.
+    fn compare_beside(&self) -> Result<Vec<FileFinding>, DatabaseFileError> {
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        let (Some(name), AnyFile::Host(_)) = (name.map(str::to_owned), &self.file) else {
+            return Ok(Vec::new());
+        };
+        let header = self.header()?;
+        if header.writer == Writer::Other {
+            return Ok(Vec::new());
+        }
+        let handle = self.runtime.handle();
+        let open = |path: &Path| HostDirectory::open_for_reading(&handle, path);
+        let directory = open(open::directory_of(&self.path));
+        let directory = directory.map_err(|error| DatabaseFileError::Directory {
+            path: self.path.clone(),
+            error,
+        })?;
+        // A log that cannot be opened is compared with nothing.
+        let log = log::directory_of_log(&self.path).and_then(|path| open(&path).ok());
+        let compared = self.runtime.block_on(async move {
+            compare_beside(&header, (&directory, &name), log.as_ref()).await
+        });
+        compared.map_err(DatabaseFileError::Storage)
     }
 
     /// Writes the rows of a table to `out`, in the order of its primary index. Rows before a damaged one

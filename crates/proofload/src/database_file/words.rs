@@ -172,7 +172,7 @@ impl fmt::Display for FileCheck {
 
 fn describe_check(check: &FileCheck) -> String {
     let (shown, report) = (check.path.display(), &check.report);
-    if report.is_sound() {
+    if check.is_sound() {
         let by = match report.writer {
             Writer::Proofload => "",
             Writer::Other => "; written by another program, whose keys are not compared",
@@ -191,7 +191,10 @@ fn describe_check(check: &FileCheck) -> String {
     for finding in &report.findings {
         text.push_str(&format!("{shown}: {finding}\n"));
     }
-    let all = report.findings.len() as u64 + report.further_findings;
+    for finding in &check.beside {
+        text.push_str(&format!("{}: {finding}\n", finding.file));
+    }
+    let all = (report.findings.len() + check.beside.len()) as u64 + report.further_findings;
     text.push_str(&format!(
         "{shown}: damaged; {}\n",
         units::count(all, "finding")
