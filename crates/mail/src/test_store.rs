@@ -148,6 +148,7 @@ impl TestStore {
             return Err(StoreError::Failed(Failure {
                 kind: FailureKind::Io,
                 integrity: None,
+                database: None,
                 file: self.name(),
                 page: Some(7),
                 operation: "database read".to_owned(),

@@ -122,7 +122,7 @@ impl Account {
             return;
         }
         self.ended_by.get_or_insert(failure.kind);
-        self.errors.add_ending(None, failure, now_ns);
+        self.errors.add_ending(failure.database, failure, now_ns);
     }
 
     /// Counts an error after which the run goes on.

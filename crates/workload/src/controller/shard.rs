@@ -9,7 +9,7 @@ use super::hung::HungWatch;
 use super::link::{Inbox, Orders, ShardMessage, Stage};
 use super::load::{Load, OnError};
 use super::observer::CountingObserver;
-use super::pending_errors::PendingErrors;
+use super::pending_errors::{PendingError, PendingErrors};
 use super::plan::RunPlan;
 use super::shard_progress::Parts;
 use crate::failure::Failure;
@@ -114,7 +114,9 @@ impl<H: DatabaseHost> Shard<H> {
             let progress = self.build_progress(before, Rc::clone(&begun));
             let (observer, found) = (self.observer(database), self.found(database));
             let build = self.host.build(database, observer, progress, found);
-            let built = build.await?;
+            let built = build
+                .await
+                .map_err(|failure| failure.of_database(database))?;
             self.recorder
                 .borrow_mut()
                 .database_size(database, built.size_bytes);
@@ -158,7 +160,9 @@ impl<H: DatabaseHost> Shard<H> {
             let observer = self.observer(database);
             let recorder = Rc::clone(&self.recorder);
             let open = self.host.open(database, observer, recorder, self.doing());
-            let open = open.await?;
+            let open = open
+                .await
+                .map_err(|failure| failure.of_database(database))?;
             self.note(open.note);
             opened.push(open.database);
         }
@@ -182,7 +186,7 @@ impl<H: DatabaseHost> Shard<H> {
     /// An error of one database changes nothing for the others, unless it ends the run.
     fn note_or_fail(&self, database: usize, failure: Failure) -> Result<(), Failure> {
         if failure.ends_run() {
-            return Err(failure);
+            return Err(failure.of_database(database));
         }
         self.errors.note_in_transaction(Some(database), failure);
         Ok(())
@@ -232,7 +236,9 @@ impl<H: DatabaseHost> Shard<H> {
                 Err(failure) if !failure.ends_run() => {
                     self.errors.note_in_transaction(Some(number), failure);
                 }
-                closed => result = result.and(closed),
+                closed => {
+                    result = result.and(closed.map_err(|failure| failure.of_database(number)));
+                }
             }
         }
         self.closing.borrow_mut().databases.clear();
@@ -286,7 +292,7 @@ impl<H: DatabaseHost> Shard<H> {
                     self.errors.note_in_transaction(Some(database), failure);
                     self.follower.report(ShardMessage::NotVerified { database });
                 }
-                Err(failure) => result = result.and(Err(failure)),
+                Err(failure) => result = result.and(Err(failure.of_database(database))),
             }
             parts.finish(part);
         }
@@ -313,8 +319,14 @@ impl<H: DatabaseHost> Shard<H> {
         if !met.is_empty() {
             self.follower.report(ShardMessage::Met(met));
         }
-        if let Some(ending) = ending {
-            self.follower.fail(ending.failure);
+        if let Some(PendingError {
+            database, failure, ..
+        }) = ending
+        {
+            self.follower.fail(Failure {
+                database: database.or(failure.database),
+                ..failure
+            });
         }
     }
 

@@ -67,6 +67,8 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What is known of the damage, when it is about data or a failed request.
     pub integrity: Option<Box<IntegrityFinding>>,
+    /// The database that it belongs to, by its number in the run; `None` where nobody has said so.
+    pub database: Option<usize>,
     /// The file in which it happened.
     pub file: String,
     /// The page of the database, when it is about a page.
@@ -98,10 +100,20 @@ impl Failure {
         Self {
             kind,
             integrity: None,
+            database: None,
             file: file.into(),
             page: None,
             operation: operation.into(),
             error: error.into(),
+        }
+    }
+
+    /// The same of a database, by its number in the run.
+    #[must_use]
+    pub fn of_database(self, database: usize) -> Self {
+        Self {
+            database: Some(database),
+            ..self
         }
     }
 
