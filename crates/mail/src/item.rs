@@ -165,8 +165,11 @@ impl ItemMaker {
             return Ok(());
         }
         let expected = self.without_columns(row, item.version);
-        if item.row != row || item.key != expected.key {
+        if item.row != row {
             return Err(format!("row {row} was asked for and row {} came", item.row));
+        }
+        if item.key != expected.key {
+            return Err(format!("row {row} has another key than was written"));
         }
         if item.version < at_least {
             return Err(format!(
@@ -232,6 +235,13 @@ mod tests {
                 .contains("version 1 had been committed")
         );
         assert!(maker.check(&first, 18, 0).is_err());
+        let mut other_key = first.clone();
+        other_key.key = maker.first(18).key;
+        let problem = maker.check(&other_key, 17, 0);
+        assert_eq!(
+            problem,
+            Err("row 17 has another key than was written".to_owned())
+        );
         let spoil: [fn(&mut Item); 6] = [
             |item| item.short[199] ^= 1,
             |item| item.mailbox += 1,
