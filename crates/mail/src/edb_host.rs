@@ -4,13 +4,14 @@ mod building;
 mod opening;
 mod replication;
 pub(crate) mod restoring;
+mod state;
 mod storage_tests;
 
 use super::acknowledged::{self, OnAcknowledged};
 use super::edb_store::EdbStore;
 use super::population::PopulationState;
 use super::recount::Recount;
-use super::state_file::{Condition, DatabaseState, LogFiles};
+use super::state_file::{Condition, DatabaseState, Found, LogFiles};
 use super::store::MailStore;
 use crate::plan::{MailPlan, database_name};
 use crate::profile::MailProfile;
@@ -23,6 +24,7 @@ use measure::units;
 use opening::{activate, damage_since_close, recovered};
 use replication::Passive;
 use runtime::{Directory, File, Handle, IoObserver};
+use state::StateCheck;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -47,6 +49,8 @@ pub struct EdbHost<D: Directory> {
     handle: Handle,
     plan: Arc<MailPlan>,
     places: BTreeMap<usize, DatabaseDirectories<D>>,
+    /// The state that was written last of each database.
+    written: RefCell<BTreeMap<usize, DatabaseState>>,
     /// What is known of databases that were open, for their verification.
     closed: RefCell<BTreeMap<usize, ClosedState>>,
     /// Where copies go, and those that were made.
@@ -73,6 +77,7 @@ impl<D: Directory> EdbHost<D> {
             handle,
             plan,
             places,
+            written: RefCell::default(),
             closed: RefCell::default(),
             copies: BTreeMap::new(),
             copied: RefCell::default(),
@@ -113,15 +118,6 @@ impl<D: Directory> EdbHost<D> {
         }
     }
 
-    /// Says that a run works on the database from now on.
-    async fn in_use(&self, directory: &D, population: PopulationState) -> Result<(), Failure> {
-        let state = DatabaseState {
-            population,
-            ..self.new_state(Condition::InUse)
-        };
-        state.write(directory).await
-    }
-
     fn place(&self, database: usize) -> &DatabaseDirectories<D> {
         &self.places[&database]
     }
@@ -151,21 +147,19 @@ impl<D: Directory> EdbHost<D> {
             Err(Failure::new(
                 FailureKind::Internal,
                 format!("{}/{name}", place.data.describe()),
-                "looking for the database",
+                LOOKING,
                 error,
             ))
         };
-        let Some(state) = DatabaseState::read(&place.data).await? else {
-            let names = place.data.list().await;
-            let names =
-                names.map_err(|error| Failure::of_io(&error, "looking for the database"))?;
-            if names.contains(&name) {
-                return refuse(
-                    "the file that says what has become of it (mail.state) is missing or \
-                     unreadable; remove the database and build it again",
-                );
+        let state = match DatabaseState::find(&place.data).await? {
+            Found::State(state) => state,
+            Found::Missing | Found::Damaged => {
+                let names = place.data.list().await;
+                let names = names.map_err(|error| Failure::of_io(&error, LOOKING))?;
+                // What the state said is found out when it is opened.
+                return Ok(names.contains(&name).then_some(true));
             }
-            return Ok(None);
+            Found::Other(what) => return Err(self.other_state(database, &what, LOOKING)),
         };
         let asked_for = (self.plan.data_seed, self.plan.built_rows);
         match state.condition {
@@ -242,14 +236,14 @@ impl<D: Directory> EdbHost<D> {
     ) -> Result<(OpenedDatabase<MailDatabase<EdbStore<D>>>, RecoveryReport), Failure> {
         let place = self.place(database);
         let name = file_name(database);
-        let state = DatabaseState::read(&place.data).await?;
-        let state = state.unwrap_or_else(|| self.new_state(Condition::Ready));
+        let opened = self.opened_state(database, OPENING).await?;
+        let state = &opened.state;
         let missing_log = match (&state.log_files, state.condition) {
             (Some(files), Condition::Ready) => files.missing(&place.log).await?,
             _ => None,
         };
         if state.condition != Condition::InUse {
-            self.in_use(&place.data, state.population).await?;
+            self.in_use(database, state.population).await?;
         }
         if state.condition == Condition::InUse {
             doing(&format!("recovering {name} from its log"));
@@ -262,12 +256,12 @@ impl<D: Directory> EdbHost<D> {
             false => String::new(),
         };
         let (handle, data, log) = (&self.handle, &place.data, &place.log);
-        let opened = match state.is_passive_copy {
+        let recovered = match state.is_passive_copy {
             true => Database::open_passive_copy(handle, data, &name, log, settings, observer).await,
             false => Database::open(handle, data, &name, log, settings, observer).await,
         };
         let (engine, report) =
-            opened.map_err(|error| Failure::of_engine(&error, &file, "opening the database"))?;
+            recovered.map_err(|error| Failure::of_engine(&error, &file, OPENING))?;
         if let Some(on_acknowledged) = &self.on_acknowledged {
             acknowledged::observe(database, &engine, on_acknowledged);
         }
@@ -277,17 +271,19 @@ impl<D: Directory> EdbHost<D> {
             doing(&format!("counting the messages in {name} again"));
         }
         let rebuilt = self.know_versions(&store, &report, &doing).await?;
-        let (population, note) = self.rows_of(database, &store, &state, &report).await?;
-        let note = join_sentences([activated, note, rebuilt]);
+        let (population, note) = self.rows_of(database, &store, state, &report).await?;
+        let counted = opened.counted(&file, population);
+        let note = join_sentences([activated, note, counted, rebuilt]);
         let missing_log = missing_log.map(Damage::File);
-        for damage in damage_since_close(&file, &state, &report)
+        for damage in damage_since_close(&file, state, &report)
             .into_iter()
             .chain(missing_log)
         {
             store.database().add_damage(damage);
         }
+        store.note(opened.damage.clone());
         if state.condition == Condition::InUse {
-            self.in_use(&place.data, population).await?;
+            self.in_use(database, population).await?;
         }
         let (plan, handle) = (&self.plan, &self.handle);
         let database = plan.loaded(database, handle, store, population, recorder);
@@ -347,9 +343,11 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         let closed = store.database().close().await;
         let known = store.database().closed_state();
         self.closed.borrow_mut().insert(database, known);
-        closed
-            .map_err(|error| Failure::of_engine(&error, &store.name(), "closing the database"))?;
-        let Some(population) = open.settled_rows().filter(|_| whole) else {
+        closed.map_err(|error| Failure::of_engine(&error, &store.name(), CLOSING))?;
+        let state = self.check_state(database, CLOSING).await?;
+        let is_left = matches!(state, StateCheck::Left(_));
+        store.note(state.failure());
+        let Some(population) = open.settled_rows().filter(|_| whole && !is_left) else {
             // It stays in use, so that whoever opens it next counts its rows.
             return Ok(());
         };
@@ -358,7 +356,7 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
             log_files: Some(LogFiles::of_closed(&self.place(database).log).await?),
             ..self.new_state(Condition::Ready)
         };
-        state.write(&self.place(database).data).await
+        self.write_state(database, state).await
     }
 
     async fn verify(&self, database: usize, progress: Progress) -> Result<VerifyReport, Failure> {
@@ -379,7 +377,10 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         let found = found
             .await
             .map_err(|error| Failure::of_io(&error, "verification after the run"))?;
-        Ok(super::verify::report_of(found, &file))
+        let mut report = super::verify::report_of(found, &file);
+        let state = self.check_state(database, super::verify::DOING).await?;
+        report.findings.extend(state.failure());
+        Ok(report)
     }
 
     async fn back_up(
@@ -464,6 +465,11 @@ fn join_sentences<const N: usize>(sentences: [String; N]) -> String {
         .collect();
     sentences.join(". ")
 }
+
+/// What is being done, for messages.
+const LOOKING: &str = "looking for the database";
+const OPENING: &str = "opening the database";
+const CLOSING: &str = "closing the database";
 
 /// How the names of database files end.
 const ENDING: &str = ".edb";

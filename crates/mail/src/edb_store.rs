@@ -9,6 +9,8 @@ use edb::Damage;
 use edb::{Commit, Database, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value};
 use measure::result::IntegrityClass;
 use runtime::Directory;
+use std::cell::RefCell;
+use std::rc::Rc;
 use workload::controller::host::DatabaseStatistics;
 use workload::failure::{Failure, FailureKind};
 
@@ -19,6 +21,8 @@ pub struct EdbStore<D: Directory> {
     file: String,
     long_position: usize,
     is_indexed: bool,
+    /// What is wrong with files beside it, and was not taken yet.
+    noted: Rc<RefCell<Vec<Failure>>>,
 }
 
 impl<D: Directory> Clone for EdbStore<D> {
@@ -29,6 +33,7 @@ impl<D: Directory> Clone for EdbStore<D> {
             file: self.file.clone(),
             long_position: self.long_position,
             is_indexed: self.is_indexed,
+            noted: Rc::clone(&self.noted),
         }
     }
 }
@@ -53,6 +58,7 @@ impl<D: Directory> EdbStore<D> {
             file: file.to_owned(),
             long_position: schema::body_position(maker.short_bytes),
             is_indexed: maker.is_indexed,
+            noted: Rc::default(),
         })
     }
 
@@ -60,6 +66,11 @@ impl<D: Directory> EdbStore<D> {
     #[must_use]
     pub fn database(&self) -> &Database<D> {
         &self.database
+    }
+
+    /// Adds to what is given as damage: what is wrong with a file of the workload beside the database.
+    pub(crate) fn note(&self, failures: impl IntoIterator<Item = Failure>) {
+        self.noted.borrow_mut().extend(failures);
     }
 
     fn error(&self, error: &EngineError, operation: &str) -> StoreError {
@@ -248,9 +259,8 @@ impl<D: Directory> MailStore for EdbStore<D> {
 
     fn take_damage(&self) -> Vec<Failure> {
         let damage = self.database.take_damage().into_iter();
-        damage
-            .map(|damage| failure_of(damage, "background work"))
-            .collect()
+        let damage = damage.map(|damage| failure_of(damage, "background work"));
+        damage.chain(self.noted.take()).collect()
     }
 
     fn name(&self) -> String {

@@ -70,6 +70,12 @@ impl MailPlan {
         derive(self.data_seed, database as u64 + 1)
     }
 
+    /// What the header of a database is distinguished by that was built with this seed.
+    #[must_use]
+    pub fn signature_of(&self, seed: u64, database: usize) -> u32 {
+        derive(seed, database as u64 + 1) as u32
+    }
+
     /// Makes and checks the items of a database that was built with `built_rows` rows.
     #[must_use]
     pub fn item_maker(&self, database: usize, built_rows: u64) -> ItemMaker {

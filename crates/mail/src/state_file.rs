@@ -99,21 +99,82 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// What lies in the place of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Missing,
+    /// The state of a database.
+    State(DatabaseState),
+    /// What is left of a state that was damaged, or nothing but zeros. It may be written over.
+    Damaged,
+    /// Something else, which is left as it is; what it is.
+    Other(String),
+}
+
+impl Found {
+    /// What holds these contents, of a file with so many bytes.
+    #[must_use]
+    pub fn of(contents: &[u8], size_bytes: u64) -> Self {
+        let is_whole = size_bytes >= BLOCK_BYTES as u64;
+        match DatabaseState::parse(contents) {
+            Some(state) if is_whole => Self::State(state),
+            _ if size_bytes == 0 || is_recognised(contents) => Self::Damaged,
+            _ if is_whole && contents.iter().all(|&byte| byte == 0) => Self::Damaged,
+            _ => Self::Other(
+                "it holds something that Proofload did not write, or is damaged beyond recognition"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// The state, if it is one.
+    #[must_use]
+    pub fn state(self) -> Option<DatabaseState> {
+        match self {
+            Self::State(state) => Some(state),
+            _ => None,
+        }
+    }
+}
+
+/// Texts that every state has in its file. Two of them are in no file of somebody else.
+const MARKS: [&str; 5] = [
+    "\"condition\":\"",
+    "\"population\":{",
+    "\"built_rows\":",
+    "\"next_row\":",
+    "\"deletes\":",
+];
+
+fn is_recognised(contents: &[u8]) -> bool {
+    let has = |mark: &&&str| {
+        let mut places = contents.windows(mark.len());
+        places.any(|place| place == mark.as_bytes())
+    };
+    MARKS.iter().filter(has).count() >= 2
+}
+
+/// What is to be done about a file that is something else than a state.
+pub const MOVE_IT_AWAY: &str =
+    "move it away; a run with --reuse then counts the messages and writes it anew";
+
 impl DatabaseState {
-    /// Reads the state of the database in `directory`; `None` when there is none (or none that can
-    /// be read: it is written whole or not at all).
+    /// Finds out what is in the place of the state of the database in `directory`.
+    ///
+    /// # Errors
+    /// As the storage fails.
+    pub async fn find<D: Directory>(directory: &D) -> Result<Found, Failure> {
+        let found = find(directory).await;
+        found.map_err(|error| Failure::of_io(&error, "reading the state of a database"))
+    }
+
+    /// Reads the state of the database in `directory`; `None` when there is none, or none that can be read.
     ///
     /// # Errors
     /// As the storage fails.
     pub async fn read<D: Directory>(directory: &D) -> Result<Option<Self>, Failure> {
-        let file = match directory.open(STATE_FILE).await {
-            Ok(file) => file,
-            Err(error) if error.failure == IoFailure::NotFound => return Ok(None),
-            Err(error) => return Err(Failure::of_io(&error, "reading the state of a database")),
-        };
-        let (buffer, result) = file.read(0, Buffer::zeroed(BLOCK_BYTES)).await;
-        result.map_err(|error| Failure::of_io(&error, "reading the state of a database"))?;
-        Ok(Self::parse(&buffer))
+        Ok(Self::find(directory).await?.state())
     }
 
     /// The state that a file of this contents holds, if it holds one.
@@ -124,8 +185,8 @@ impl DatabaseState {
         serde_json::from_slice(text).ok()
     }
 
-    /// Writes the state, in one step that either happens or not. A file in its place that holds no state is none of
-    /// ours, or damaged, and is left as it is.
+    /// Writes the state, in one step that either happens or not. A file in its place that is neither a state nor
+    /// a damaged one is left as it is.
     ///
     /// # Errors
     /// If there is such a file, or the storage fails.
@@ -135,7 +196,15 @@ impl DatabaseState {
     }
 
     async fn try_write<D: Directory>(&self, directory: &D) -> Result<(), IoError> {
-        refuse_foreign(directory).await?;
+        if let Found::Other(what) = find(directory).await? {
+            return Err(IoError {
+                operation: IoOperation::Rename,
+                file: format!("{}/{STATE_FILE}", directory.describe()),
+                offset_bytes: 0,
+                length_bytes: 0,
+                failure: IoFailure::NotOwn(format!("{what}; it was left as it is; {MOVE_IT_AWAY}")),
+            });
+        }
         match directory.remove(NEW_STATE_FILE).await {
             Err(error) if error.failure != IoFailure::NotFound => return Err(error),
             _ => {}
@@ -152,25 +221,65 @@ impl DatabaseState {
     }
 }
 
-async fn refuse_foreign<D: Directory>(directory: &D) -> Result<(), IoError> {
+async fn find<D: Directory>(directory: &D) -> Result<Found, IoError> {
     let file = match directory.open(STATE_FILE).await {
-        Err(error) if error.failure == IoFailure::NotFound => return Ok(()),
-        opened => opened?,
+        Ok(file) => file,
+        Err(IoError {
+            failure: IoFailure::NotFound,
+            ..
+        }) => return Ok(Found::Missing),
+        Err(IoError {
+            failure: IoFailure::NotOwn(what),
+            ..
+        }) => return Ok(Found::Other(what)),
+        Err(error) => return Err(error),
     };
+    let size_bytes = file.size_bytes().await?;
+    if size_bytes == 0 {
+        return Ok(Found::Damaged);
+    }
+    // A file that is shorter than a block leaves the rest of the buffer as it is.
     let (buffer, result) = file.read(0, Buffer::zeroed(BLOCK_BYTES)).await;
     match result {
-        Ok(_) if DatabaseState::parse(&buffer).is_some() => Ok(()),
         Err(error) if error.failure != IoFailure::PastEnd => Err(error),
-        _ => Err(IoError {
-            operation: IoOperation::Rename,
-            file: format!("{}/{STATE_FILE}", directory.describe()),
-            offset_bytes: 0,
-            length_bytes: 0,
-            failure: IoFailure::NotOwn(
-                "the file in its place holds something that Proofload did not write, or is damaged; it was left as \
-                 it is; move it away"
-                    .to_owned(),
-            ),
-        }),
+        _ => Ok(Found::of(&buffer, size_bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_state_is_distinguished_from_the_file_of_somebody_else() {
+        let state = DatabaseState {
+            condition: Condition::Ready,
+            seed: 7,
+            population: PopulationState {
+                built_rows: 100,
+                next_row: 120,
+                deletes: 3,
+            },
+            in_flight: None,
+            last_run: String::new(),
+            is_passive_copy: false,
+            log_files: None,
+            build_began_unix_ms: 0,
+        };
+        let mut written = serde_json::to_vec(&state).unwrap();
+        written.resize(BLOCK_BYTES, 0);
+        let found = |contents: &[u8]| Found::of(contents, contents.len() as u64);
+        assert_eq!(found(&written), Found::State(state));
+        let mut garbled = written.clone();
+        garbled[..30].fill(b'#');
+        let zeros = vec![0; BLOCK_BYTES];
+        for damaged in [&garbled[..], &written[..100], &zeros, &[]] {
+            assert_eq!(found(damaged), Found::Damaged);
+        }
+        let mut letter = b"Dear \"population\":{ of the town,".to_vec();
+        letter.resize(BLOCK_BYTES, 0);
+        for other in [&letter[..], &vec![b'x'; BLOCK_BYTES], &[0; 7]] {
+            assert!(matches!(found(other), Found::Other(_)));
+        }
     }
 }

@@ -11,7 +11,7 @@ use workload::controller::host::VerifyReport;
 use workload::failure::{Failure, class_of};
 
 /// What is being done, for messages.
-const DOING: &str = "verification after the run";
+pub(crate) const DOING: &str = "verification after the run";
 
 /// The report of what was found in the database `file`.
 #[must_use]

@@ -75,6 +75,8 @@ pub struct Afterwards<'a> {
     pub can_resume: bool,
     /// What was left unfinished.
     pub unfinished: &'a dyn Fn() -> Option<Unfinished>,
+    /// What keeps a run from going on with kept databases, and the remedy, as a part of a sentence.
+    pub hindrance: &'a dyn Fn() -> Option<String>,
 }
 
 /// What was interrupted before all databases were complete.
@@ -373,6 +375,9 @@ fn release(
         let unmarked = claim.unmarked();
         if !unmarked.is_empty() {
             return Ok(unmarked_text(&places, &unmarked));
+        }
+        if let Some(hindrance) = (afterwards.hindrance)() {
+            return Ok(format!("Databases kept in {places}, but {hindrance}."));
         }
         return Ok(format!("Databases kept in {places}: {next}."));
     }

@@ -45,11 +45,11 @@ impl<D: Directory> EdbHost<D> {
             build_began_unix_ms: self.unix_ms(),
             ..self.new_state(Condition::Building)
         };
-        state.write(&place.data).await?;
+        let began = state.build_began_unix_ms;
+        self.write_state(database, state).await?;
         self.clear(database, false).await?;
         let file = place.data.create(&file_name(database)).await;
         let file = file.map_err(|error| Failure::of_io(&error, "creating a database"))?;
-        let began = state.build_began_unix_ms;
         self.fill(database, (&file, began), progress, None).await
     }
 
@@ -119,7 +119,8 @@ impl<D: Directory> EdbHost<D> {
         stored
             .await
             .map_err(|error| Failure::of_io(&error, "storing the page versions"))?;
-        self.new_state(Condition::Ready).write(data).await?;
+        let state = self.new_state(Condition::Ready);
+        self.write_state(database, state).await?;
         Ok(report.file_size_bytes)
     }
 
@@ -134,7 +135,7 @@ impl<D: Directory> EdbHost<D> {
                 item.indexed,
             ),
             signature: Signature {
-                random: self.plan.database_seed(database) as u32,
+                random: self.plan.signature_of(self.plan.data_seed, database),
                 created: LogTime {
                     unix_ms: began_unix_ms,
                 },

@@ -68,7 +68,7 @@ impl<D: Directory> EdbHost<D> {
             condition: Condition::Copying,
             ..state.clone()
         };
-        marked.write(&place.data).await?;
+        self.write_state(database, marked).await?;
         self.clear(database, false).await?;
         let restored = copy.restore_to(&self.handle, (&place.data, &place.log), |bytes| {
             progress(bytes)
@@ -84,7 +84,7 @@ impl<D: Directory> EdbHost<D> {
             log_files: None,
             ..state
         };
-        restored_state.write(&place.data).await?;
+        self.write_state(database, restored_state).await?;
         Ok(RestoreReport {
             pages: restored.pages,
             bytes: restored.bytes,

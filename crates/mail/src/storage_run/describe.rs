@@ -1,7 +1,7 @@
 //! `run --dry-run`: what would be built and where.
 
 use crate::profile::MailProfile;
-use crate::state_file::Condition;
+use crate::state_file::{Condition, Found};
 use workload::Profile;
 use workload::StorageNeeds;
 
@@ -81,7 +81,13 @@ fn reason(driver: &DriverInUse) -> String {
 
 /// What a run would find of a database, and what it would do with it.
 fn condition(kept: &Kept) -> String {
-    let state = kept.state.as_ref();
+    let state = match &kept.state {
+        Found::State(state) => Some(state),
+        _ if kept.file_bytes.is_some() => {
+            return "; kept, its messages will be counted because mail.state is lost".to_owned();
+        }
+        _ => None,
+    };
     let condition = match state.map(|state| state.condition) {
         None => "; not built yet, will be built",
         Some(Condition::Building) => "; its build was interrupted, will go on",

@@ -1,6 +1,7 @@
 //! Builds that were interrupted: the same command goes on with them.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use execution::storage_run::Unfinished;
@@ -9,7 +10,7 @@ use measure::units;
 
 use super::kept::Kept;
 use crate::edb_host::is_database_file;
-use crate::state_file::{Condition, DatabaseState, STATE_FILE};
+use crate::state_file::{Condition, DatabaseState, Found, MOVE_IT_AWAY, STATE_FILE};
 
 /// What was left unfinished of the databases of `workload` on these directories.
 pub fn unfinished_on(on: &[PathBuf], workload: &str) -> Option<Unfinished> {
@@ -21,10 +22,43 @@ pub fn unfinished_on(on: &[PathBuf], workload: &str) -> Option<Unfinished> {
     is_left_on(on, workload).then_some(Unfinished::Build)
 }
 
+/// What keeps a run from going on with the databases of `workload` on these directories, and the remedy.
+pub fn hindrance_on(on: &[PathBuf], workload: &str) -> Option<String> {
+    let made = storage::made_directories(on, workload);
+    let mut made = made.iter().filter(|path| is_of_database(path));
+    made.find_map(|directory| {
+        let shown = directory.display();
+        match found_in(directory) {
+            Found::Other(what) => Some(format!(
+                "{shown}/{STATE_FILE} cannot be used: {what}; {MOVE_IT_AWAY}"
+            )),
+            Found::State(state) if state.condition == Condition::Building => None,
+            _ if has_file(directory) => None,
+            Found::Missing => Some(format!(
+                "{shown} has no database any more; a run with --reuse builds it again"
+            )),
+            Found::State(_) | Found::Damaged => Some(format!(
+                "{shown} has no database any more; remove {shown}/{STATE_FILE}, and a run with --reuse builds it again"
+            )),
+        }
+    })
+}
+
+/// What is in the place of the state file of a directory.
+fn found_in(directory: &Path) -> Found {
+    match fs::read(directory.join(STATE_FILE)) {
+        Ok(contents) => Found::of(&contents, contents.len() as u64),
+        Err(error) if error.kind() == ErrorKind::NotFound => Found::Missing,
+        Err(error) => Found::Other(error.to_string()),
+    }
+}
+
 /// The state file of a directory, if there is one; with nothing in it when it cannot be read.
 fn state_in(directory: &Path) -> Option<Option<DatabaseState>> {
-    let contents = fs::read(directory.join(STATE_FILE)).ok()?;
-    Some(DatabaseState::parse(&contents))
+    match found_in(directory) {
+        Found::Missing => None,
+        found => Some(found.state()),
+    }
 }
 
 /// Whether the databases of `workload` on these directories are there in part: the build of some has begun,

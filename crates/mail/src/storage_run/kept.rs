@@ -3,11 +3,13 @@
 use super::last_run;
 use crate::edb_host::file_name;
 use crate::plan::MailPlan;
-use crate::state_file::{Condition, DatabaseState, STATE_FILE};
+use crate::state_file::{Condition, DatabaseState, Found, MOVE_IT_AWAY, STATE_FILE};
 
+use edb::reading::header_of;
 use execution::Error;
 use execution::storage_run::{Places, wall_clock};
 use measure::recompute::InterruptedRun;
+use measure::units::end_sentence;
 use runtime::{Directory, File};
 use storage::Claim;
 use workload::failure::Failure;
@@ -15,8 +17,10 @@ use workload::profile::IoDriverChoice;
 
 /// What is there of a database that an earlier run kept.
 pub struct Kept {
-    /// What it says of itself; `None` when its build has not begun, or when that file is lost.
-    pub state: Option<DatabaseState>,
+    /// What says what has become of it.
+    pub state: Found,
+    /// What its header is distinguished by; `None` where it has none that can be read.
+    pub signature: Option<u32>,
     /// Size of the file of the database; `None` when it is not there.
     pub file_bytes: Option<u64>,
 }
@@ -25,8 +29,21 @@ impl Kept {
     /// Whether the database is there, so that it need not be built.
     #[must_use]
     pub fn is_built(&self) -> bool {
-        let condition = self.state.as_ref().map(|state| state.condition);
-        self.file_bytes.is_some() && matches!(condition, Some(Condition::InUse | Condition::Ready))
+        let is_built = match &self.state {
+            Found::State(state) => matches!(state.condition, Condition::InUse | Condition::Ready),
+            // What the state said is found out from the database.
+            Found::Missing | Found::Damaged => true,
+            Found::Other(_) => false,
+        };
+        self.file_bytes.is_some() && is_built
+    }
+
+    /// Its state, if there is one.
+    fn state(&self) -> Option<&DatabaseState> {
+        match &self.state {
+            Found::State(state) => Some(state),
+            _ => None,
+        }
     }
 }
 
@@ -44,9 +61,15 @@ pub fn all(claim: &Claim, driver: IoDriverChoice) -> Result<Vec<Kept>, Error> {
     for number in 0..claim.layout().databases.len() {
         let directory = places.open(&runtime, number).map_err(unreadable)?.data;
         let kept = runtime.block_on(async move {
+            let name = file_name(number);
+            let file_bytes = file_bytes(&directory, &name).await?;
             Ok::<Kept, Failure>(Kept {
-                state: DatabaseState::read(&directory).await?,
-                file_bytes: file_bytes(&directory, &file_name(number)).await?,
+                state: DatabaseState::find(&directory).await?,
+                signature: match file_bytes {
+                    Some(_) => signature(&directory, &name).await,
+                    None => None,
+                },
+                file_bytes,
             })
         });
         all.push(kept.map_err(unreadable)?);
@@ -65,17 +88,26 @@ async fn file_bytes<D: Directory>(directory: &D, name: &str) -> Result<Option<u6
     file.size_bytes().await.map(Some).map_err(failure)
 }
 
+/// What the header of a database is distinguished by. A file without one that can be read is refused when it is
+/// opened.
+async fn signature<D: Directory>(directory: &D, name: &str) -> Option<u32> {
+    let file = directory.open(name).await.ok()?;
+    Some(header_of(&file).await.ok()?.signature.random)
+}
+
 /// The seed that kept databases were built with, whatever the profile says. Refuses databases that
 /// are not whole or not those of the plan, before anything is done to them.
 pub fn seed(claim: &Claim, kept: &[Kept], plan: &MailPlan) -> Result<u64, Error> {
     let layout = claim.layout();
     let marked = layout.built_seed();
-    let recorded = || kept.iter().find_map(|kept| Some(kept.state.as_ref()?.seed));
+    let recorded = || kept.iter().find_map(|kept| Some(kept.state()?.seed));
     let seed = marked.or_else(recorded).unwrap_or(plan.data_seed);
     for (number, (kept, place)) in kept.iter().zip(&layout.databases).enumerate() {
         let data = place.data.path().display().to_string();
         refuse_parts(kept, &data, &file_name(number))?;
-        if let Some(state) = &kept.state {
+        let of_seed = plan.signature_of(seed, number);
+        if let Some(state) = kept.state() {
+            refuse_other_state(kept, state, &data, (seed, of_seed))?;
             refuse_other(state, &data, seed, plan.built_rows)?;
         }
     }
@@ -106,7 +138,7 @@ pub fn refuse_other_run(
         let is_left = state.condition == Condition::InUse || result.complete || is_measured;
         is_unopened || state.last_run == notes(resumed) && is_left
     };
-    let states = kept.iter().map(|one| one.state.as_ref());
+    let states = kept.iter().map(Kept::state);
     for (state, place) in states.zip(&claim.layout().databases) {
         if state.is_some_and(of_run) {
             continue;
@@ -126,17 +158,17 @@ pub fn refuse_other_run(
 
 /// A database and the file that says what has become of it belong together.
 fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Error> {
-    let Some(state) = &kept.state else {
-        if kept.file_bytes.is_none() {
-            return Ok(());
+    let state = match &kept.state {
+        Found::State(state) => state,
+        Found::Missing | Found::Damaged => return Ok(()),
+        Found::Other(what) => {
+            return Err(Error::environment(
+                format!(
+                    "{data}/{STATE_FILE}, which says what has become of {file}, cannot be used: {what}."
+                ),
+                end_sentence(format!("Bring it back, or {MOVE_IT_AWAY}")),
+            ));
         }
-        return Err(Error::environment(
-            format!(
-                "The file {STATE_FILE} beside {data}/{file}, which says what has become of this \
-                 database, is missing or unreadable."
-            ),
-            "Bring it back, or remove the kept databases and rebuild them.",
-        ));
     };
     if state.condition == Condition::Copying {
         return Err(Error::environment(
@@ -166,6 +198,27 @@ fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Error> {
         ));
     }
     Ok(())
+}
+
+/// A state of another database than the one it lies beside, whose header shows that it is the one of the plan:
+/// `of_plan` is the seed and what the header is distinguished by then.
+fn refuse_other_state(
+    kept: &Kept,
+    state: &DatabaseState,
+    data: &str,
+    (seed, signature): (u64, u32),
+) -> Result<(), Error> {
+    if state.seed == seed || kept.signature != Some(signature) {
+        return Ok(());
+    }
+    Err(Error::environment(
+        format!(
+            "{data}/{STATE_FILE} belongs to another database: it is of one that was built with seed {}, and the \
+             one in {data} was built with seed {seed}.",
+            state.seed
+        ),
+        end_sentence(format!("Bring the right one back, or {MOVE_IT_AWAY}")),
+    ))
 }
 
 /// A database that is not the one of the plan.

@@ -259,6 +259,7 @@ impl StorageRun for MailRun {
             examined_by: EXAMINED_BY,
             can_resume: true,
             unfinished: &|| interrupted_build::unfinished_on(&on, &name),
+            hindrance: &|| interrupted_build::hindrance_on(&on, &name),
         };
         targets.run(&profile, observer, &stop, &afterwards, |begun| {
             run(plan, (resumed, restored.warning()), begun)

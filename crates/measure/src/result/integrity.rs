@@ -78,6 +78,8 @@ classes! {
     Checkpoint "damaged checkpoint" Some(-533);
     /// The versions of pages that are stored beside a closed database are not what was written.
     PageVersions "damaged page versions" None;
+    /// The file beside a database that says what has become of it is not what was written.
+    StateFile "damaged state file" None;
     /// A request was not answered in time.
     Hung "hung request" None;
 }

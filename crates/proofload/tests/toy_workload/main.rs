@@ -138,6 +138,7 @@ impl StorageRun for ToyRun {
             examined_by: "'od' shows them",
             can_resume: false,
             unfinished: &|| None,
+            hindrance: &|| None,
         };
         targets.run(&profile, observer, &stop, &afterwards, |begun| {
             let (places, monitor) = (begun.places, Some(begun.monitor));

@@ -1,0 +1,161 @@
+//! The files beside databases that say what has become of them: they are lost, damaged, and those of somebody else.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Running, SMALL, Scratch, WIDE};
+
+/// The line of a run that lasts until something happens to it.
+fn long_run(more: &str) -> String {
+    let line = format!("{SMALL} {WIDE} --duration 10m {more}");
+    line.replace("--duration 2s", "")
+}
+
+fn aside(here: &Scratch, name: &str) {
+    fs::rename(here.path("out"), here.path(name)).expect("the old results aside");
+}
+
+fn result(here: &Scratch) -> serde_json::Value {
+    let text = fs::read(here.path("out").join("result.json")).expect("a result");
+    serde_json::from_slice(&text).expect("one document")
+}
+
+/// What the state file of the database says.
+fn state(here: &Scratch) -> serde_json::Value {
+    let text = fs::read_to_string(here.path("target/mail-001/mail.state")).expect("its state");
+    let (json, _) = text.split_once('\0').expect("padding");
+    serde_json::from_str(json).expect("a document")
+}
+
+#[test]
+fn the_messages_of_a_database_without_its_state_are_counted() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --keep")).exits(0);
+    aside(&here, "first");
+    let before = state(&here);
+    assert_ne!(
+        before["population"]["next_row"],
+        before["population"]["built_rows"]
+    );
+    let path = target.join("mail-001").join("mail.state");
+    fs::remove_file(&path).expect("its state");
+    // What is counted shows in the state that recovery would begin with.
+    let mut running = Running::start(&here, &long_run("--reuse"));
+    running.wait_until_it_says("messages of the database were counted");
+    running.wait_until_it_says("warming up");
+    assert_eq!(state(&here)["population"], before["population"]);
+    running.signal("INT");
+    drop(running.end());
+    aside(&here, "counted");
+    // One that is damaged at rest is reported, and one of somebody else is left.
+    let mut text = fs::read(&path).expect("its state");
+    text[20..60].fill(b'#');
+    fs::write(&path, &text).expect("a damaged state");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(4);
+    assert_eq!(result(&here)["errors"][0]["class"], "state-file");
+    aside(&here, "damaged");
+    let precious = vec![b'x'; 4096];
+    fs::write(&path, &precious).expect("a file");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(3)
+        .says("mail.state, which says what has become of mail-001.edb, cannot be used")
+        .says("move it away");
+    assert!(!here.path("out").exists(), "a refusal writes nothing");
+    assert!(fs::read(&path).is_ok_and(|left| left == precious));
+    // That of another database is none of this one.
+    let mut other = before;
+    other["seed"] = 12_345.into();
+    let mut text = other.to_string().into_bytes();
+    text.resize(4096, 0);
+    fs::write(&path, text).expect("another state");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(3)
+        .says("mail.state belongs to another database");
+    fs::remove_file(&path).expect("away");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
+    fs::remove_dir_all(target.join("mail-001")).expect("its directory");
+    aside(&here, "again");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(2)
+        .says("The directory mail-001 is missing");
+}
+
+#[test]
+fn a_state_that_is_harmed_in_mid_run_is_reported_and_written_again() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let path = target.join("mail-001").join("mail.state");
+    let line = |more: &str| format!("{SMALL} {WIDE} --set service_levels.allowed_errors=10 {more}");
+    let harms: [fn(&Path); 4] = [
+        |path| {
+            let mut text = fs::read(path).expect("its state");
+            text[20..60].fill(b'#');
+            fs::write(path, &text).expect("a damaged state");
+        },
+        |path| fs::remove_file(path).expect("no state"),
+        |path| fs::write(path, b"").expect("an empty file"),
+        |path| fs::write(path, vec![b'x'; 4096]).expect("another file"),
+    ];
+    for (number, harm) in harms.into_iter().enumerate() {
+        let how = if number == 0 { "--keep" } else { "--reuse" };
+        let mut running = Running::start(&here, &line(how));
+        running.wait_until_it_says("measuring 0:0");
+        harm(&path);
+        let ended = running.end().exits(0).prints("1 error of 10 allowed");
+        assert_eq!(
+            result(&here)["errors"][0]["class"],
+            "state-file",
+            "{number}"
+        );
+        let is_left = number == harms.len() - 1;
+        if is_left {
+            ended
+                .prints("mail.state cannot be used")
+                .prints("move it away");
+            fs::remove_file(&path).expect("away");
+        } else {
+            ended.prints("run on them again with --reuse");
+        }
+        aside(&here, &format!("out-{number}"));
+    }
+    here.proofload(&line("--reuse")).exits(0);
+    assert!(
+        result(&here)["errors"]
+            .as_array()
+            .is_some_and(Vec::is_empty)
+    );
+}
+
+#[test]
+fn the_state_that_older_versions_wrote_is_understood() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
+        .exits(0);
+    aside(&here, "built");
+    let path = target.join("mail-001").join("mail.state");
+    let text = fs::read_to_string(&path).expect("its state");
+    let (json, _) = text.split_once('\0').expect("padding");
+    let mut state: serde_json::Value = serde_json::from_str(json).expect("a document");
+    let fields = state.as_object_mut().expect("fields");
+    assert!(fields.remove("in_flight").is_some());
+    let write = |state: &serde_json::Value| {
+        let mut text = state.to_string().into_bytes();
+        text.resize(4096, 0);
+        fs::write(&path, text).expect("a state");
+    };
+    let mut cut_off = state.clone();
+    cut_off["condition"] = "in-use".into();
+    write(&cut_off);
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(3)
+        .says("older version")
+        .says("rebuild them");
+    write(&state);
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(0)
+        .prints("PASS");
+}
