@@ -159,3 +159,27 @@ fn the_state_that_older_versions_wrote_is_understood() {
         .exits(0)
         .prints("PASS");
 }
+
+#[test]
+fn a_database_that_is_removed_in_a_run_is_not_said_to_be_unbuilt() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE}").replace("--databases 1", "--databases 2");
+    let line = line.replace("48MiB", "96MiB");
+    let line = line.replace("--duration 2s", "--duration 4s");
+    let mut running = Running::start(&here, &format!("{line} --keep"));
+    running.wait_until_it_says("measuring 0:0");
+    for entry in fs::read_dir(here.path("target/mail-002")).expect("its files") {
+        fs::remove_file(entry.expect("an entry").path()).expect("a file removed");
+    }
+    let ended = running.end();
+    for wrong in ["goes on with their build", "run on them again"] {
+        assert!(!ended.stdout.contains(wrong), "{}", ended.stdout);
+    }
+    drop(ended.prints("target/mail-002 has no database any more; remove"));
+    aside(&here, "removed");
+    fs::remove_file(here.path("target/mail-002/mail.state")).expect("its state");
+    here.proofload(&format!("{line} --reuse"))
+        .exits(0)
+        .says("building");
+}

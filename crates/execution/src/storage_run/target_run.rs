@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use measure::host::HostMonitor;
-use measure::result::{RunResult, Verdict};
+use measure::result::{PhaseResult, RunResult, Verdict};
 use measure::run_directory::RunDirectory;
 use std::path::{Path, PathBuf};
 use storage::{Claim, CopyRequest, Layout, Request};
@@ -338,7 +338,9 @@ fn release(
 ) -> Result<String, Error> {
     let went_wrong = result.verdict == Verdict::Error;
     let interrupted = result.verdict == Verdict::Interrupted;
-    let unfinished = (interrupted || went_wrong).then(afterwards.unfinished);
+    // Where the databases were open once, what is missing of them was not left unbuilt.
+    let is_built = result.phases.iter().any(PhaseResult::is_after_build);
+    let unfinished = ((interrupted || went_wrong) && !is_built).then(afterwards.unfinished);
     let unfinished = unfinished.flatten();
     let places = places(claim.layout());
     let asked_to_keep = options.keep || options.reuse || options.build_only;

@@ -96,6 +96,8 @@ pub struct TargetPath {
 
 /// The name of the phase that the verdict rests on, as `sample::Phase` has it.
 const MEASURED: &str = "measured";
+/// The name of the phase in which databases are built or restored, and opened.
+const BUILD: &str = "build";
 
 /// One phase of the run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -110,6 +112,11 @@ pub struct PhaseResult {
 }
 
 impl PhaseResult {
+    /// Whether it follows on the building and opening of the databases.
+    pub fn is_after_build(&self) -> bool {
+        self.name != BUILD
+    }
+
     /// Whether the verdict rests on the samples of this phase.
     pub fn is_measured(&self) -> bool {
         self.name == MEASURED
