@@ -115,6 +115,7 @@ fn class_of(evidence: &Evidence, table: &VersionTable) -> DamageClass {
                 DamageClass::LostWrite
             }
         }
+        (Contents::Damaged, Some(_)) if is_behind_end(evidence, table) => DamageClass::Checksum,
         (Contents::Damaged, Some(_)) => DamageClass::Misdirected,
         (Contents::Damaged, None) => {
             // Its first part is not of the version that was written last, and the others are not of that of the
@@ -137,8 +138,16 @@ fn class_of(evidence: &Evidence, table: &VersionTable) -> DamageClass {
     }
 }
 
+/// Whether a page has a number that no page of this file has. The number of a small page follows from its checksum, so
+/// that damage within four bytes looks like another number.
+fn is_behind_end(evidence: &Evidence, table: &VersionTable) -> bool {
+    let last = table.last_page();
+    last > 0 && evidence.number.is_some_and(|number| number > last)
+}
+
 fn misplaced(evidence: &Evidence, table: &VersionTable) -> Option<Misplaced> {
-    let number = evidence.number.filter(|&number| number != evidence.page)?;
+    let is_page = |number: &u32| *number != evidence.page && !is_behind_end(evidence, table);
+    let number = evidence.number.filter(is_page)?;
     let expected = table.version(number);
     let found = evidence.dbtime.map(Version::of);
     Some(Misplaced {
