@@ -36,10 +36,11 @@ impl PageHarm {
         Self::Older,
     ];
 
-    /// What it may be reported as.
+    /// What it may be reported as. A page that the run has written since it was read gets a first half of an
+    /// older version.
     pub fn classes(self) -> &'static [&'static str] {
         match self {
-            Self::Flip | Self::Half => &["checksum"],
+            Self::Flip | Self::Half => &["torn", "checksum"],
             Self::Zero => &["zeroed"],
             Self::Elsewhere => &["misdirected"],
             Self::Foreign => &["foreign"],
