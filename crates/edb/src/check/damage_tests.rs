@@ -104,7 +104,7 @@ fn a_page_the_storage_refuses() {
         let failure = FaultEffect::Fail(IoFailure::Device("medium error".into()));
         disk.set_fault(Fault {
             count: 2,
-            ..Fault::once(IoOperation::Read, 40, failure)
+            ..Fault::once(IoOperation::Read, 41, failure)
         });
         check(&file, |_, _| ()).await.unwrap()
     });

@@ -5,7 +5,7 @@ use runtime::{Buffer, File, IoError};
 use crate::format::database_header::{DatabaseHeader, HeaderDamage, PEEK_BYTES, Writer};
 use crate::format::layout::{DATABASE_ROOT, last_page, page_offset};
 use crate::format::page::{PageDamage, PageView, StructureError, verify};
-use crate::integrity::{FileFinding, foreign_copy};
+use crate::integrity::{FileClass, FileFinding, compare_headers, foreign_copy};
 
 /// Why a file cannot be looked into at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -103,7 +103,9 @@ impl<F: File> Reader<F> {
         let (first, second) = both.split_at(page_size);
         let mut header = DatabaseHeader::choose(first, second).map_err(bad)?;
         let mut foreign_header = None;
-        if let Some(dbtime) = root_dbtime(file, page_size).await
+        let compared = compare_headers(&name, first, second);
+        if compared.is_some_and(|finding| finding.class == FileClass::Foreign)
+            && let Some(dbtime) = root_dbtime(file, page_size).await
             && let Some(foreign) = foreign_copy(&name, first, second, dbtime)
         {
             header = foreign.own;
