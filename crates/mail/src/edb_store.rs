@@ -252,7 +252,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
             page_fault_stalls: now.cache.page_fault_stalls,
             size_bytes: now.file_size_bytes,
             database_pages: now.owned_pages,
-            dirty_bytes: now.dirty_bytes,
+            closing_bytes: now.closing_bytes,
             log_generation: now.log_generation,
         }
     }

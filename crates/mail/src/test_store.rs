@@ -399,7 +399,7 @@ impl MailStore for TestStore {
             page_fault_stalls: 0,
             size_bytes: 1 << 30,
             database_pages: 32_768,
-            dirty_bytes: 0,
+            closing_bytes: 0,
             ..DatabaseStatistics::default()
         }
     }

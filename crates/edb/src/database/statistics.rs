@@ -12,8 +12,9 @@ use runtime::Directory;
 pub struct EngineStatistics {
     /// The database cache: pages, faults, stalls, writes.
     pub cache: CacheStatistics,
-    /// Bytes of changed pages that are not written yet.
-    pub dirty_bytes: u64,
+    /// What closing the database has to do: bytes of changed pages that are not written yet, and of a page for
+    /// each deleted node that waits to be removed.
+    pub closing_bytes: u64,
     /// The log: records, bytes, writes.
     pub log: LogStatistics,
     /// The background scan of page checksums: passes, batches, pages.
@@ -45,16 +46,17 @@ impl EngineStatistics {
         let transactions = core.transactions.borrow();
         let page_bytes = core.settings.engine.page_bytes() as u64;
         let cache = core.cache.statistics();
+        let waiting_cleanups = transactions.waiting_cleanups() as u64;
         Self {
             cache,
-            dirty_bytes: cache.dirty_pages * page_bytes,
+            closing_bytes: (cache.dirty_pages + waiting_cleanups) * page_bytes,
             log: core.log.statistics(),
             maintenance,
             log_generation: core.log.generation(),
             checkpoint_lag_bytes: checkpoint_parts.checkpointer.lag_bytes(),
             version_store_bytes: transactions.bytes(),
             open_transactions: transactions.open_count() as u64,
-            waiting_cleanups: transactions.waiting_cleanups() as u64,
+            waiting_cleanups,
             file_size_bytes: (u64::from(core.growth.file_pages.get()) + 2) * page_bytes,
             owned_pages: u64::from(core.growth.owned_pages.get()),
             dbtime: core.dbtime.get(),

@@ -94,6 +94,27 @@ fn a_read_that_fails_once_leaves_no_deleted_record_behind() {
     });
 }
 
+/// Closing takes its time for them, too, which its progress has to show.
+#[test]
+fn deleted_records_count_in_what_closing_has_to_do() {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    runtime.block_on(async move {
+        let prepared = Prepared::new(&handle).await;
+        let before = prepared.db.statistics();
+        assert!(before.waiting_cleanups >= 10, "{before:?}");
+        assert_eq!(
+            before.closing_bytes,
+            (before.cache.dirty_pages + before.waiting_cleanups) * 4096
+        );
+        prepared.db.clean_up().await.unwrap();
+        let after = prepared.db.statistics();
+        assert_eq!(after.waiting_cleanups, 0);
+        assert_eq!(after.closing_bytes, after.cache.dirty_pages * 4096);
+        prepared.close_and_check().await;
+    });
+}
+
 #[test]
 fn deleted_records_on_pages_that_could_not_be_read_are_removed_at_the_close() {
     let runtime = Runtime::virtual_clock();

@@ -240,7 +240,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
             page_fault_stalls: cache.page_fault_stalls,
             size_bytes: (u64::from(core.file_pages.get()) + 2) * page_bytes,
             database_pages: u64::from(core.owned_pages.get()),
-            dirty_bytes: cache.dirty_pages * page_bytes,
+            closing_bytes: cache.dirty_pages * page_bytes,
             ..DatabaseStatistics::default()
         }
     }

@@ -230,8 +230,9 @@ pub struct DatabaseStatistics {
     pub size_bytes: u64,
     /// Pages in the database file.
     pub database_pages: u64,
-    /// Bytes of changed pages that are not written yet.
-    pub dirty_bytes: u64,
+    /// What closing the database has to do: bytes of changed pages that are not written yet, and of a page for
+    /// each deleted row that waits to be removed.
+    pub closing_bytes: u64,
     /// Number of the log file that is being written; 0 without a log of ours.
     pub log_generation: u32,
 }

@@ -47,14 +47,14 @@ const REPORTED_BYTES: u64 = 4 << 20;
 /// The databases that are being closed.
 struct Closing<D> {
     databases: Vec<D>,
-    /// What there was to write.
+    /// What there was to do.
     total_bytes: u64,
     /// What was reported of it.
     reported_bytes: u64,
 }
 
-fn dirty_bytes<D: LoadedDatabase>(database: &D) -> u64 {
-    database.statistics().dirty_bytes
+fn closing_bytes<D: LoadedDatabase>(database: &D) -> u64 {
+    database.statistics().closing_bytes
 }
 
 impl<H: DatabaseHost> Shard<H> {
@@ -245,10 +245,11 @@ impl<H: DatabaseHost> Shard<H> {
         result
     }
 
-    /// Notes the databases that are about to be closed; gives the bytes to write before they are.
+    /// Notes the databases that are about to be closed; gives the bytes of pages to remove rows
+    /// from and to write before they are.
     fn begin_closing(&self, databases: Vec<H::Database>) -> u64 {
         let closing = Closing {
-            total_bytes: databases.iter().map(dirty_bytes).sum(),
+            total_bytes: databases.iter().map(closing_bytes).sum(),
             reported_bytes: 0,
             databases,
         };
@@ -257,10 +258,10 @@ impl<H: DatabaseHost> Shard<H> {
         total_bytes
     }
 
-    /// Reports how much has been written on the way to closed databases.
+    /// Reports how much has been done on the way to closed databases.
     fn follow_closing(&self) {
         let mut closing = self.closing.borrow_mut();
-        let left_bytes = closing.databases.iter().map(dirty_bytes).sum();
+        let left_bytes = closing.databases.iter().map(closing_bytes).sum();
         let done_bytes = closing.total_bytes.saturating_sub(left_bytes);
         if !closing.databases.is_empty() && done_bytes >= closing.reported_bytes + REPORTED_BYTES {
             closing.reported_bytes = done_bytes;
