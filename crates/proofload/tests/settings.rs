@@ -17,7 +17,7 @@ use mail::profile::MailProfile;
 use measure::result::{HostResult, RunResult, Verdict};
 use proofload::workloads::Purpose;
 use proofload::{Event, Scenario, Setting, StopRequest, predict, workloads};
-use settings::elsewhere::{BROKERAGE_ELSEWHERE, Elsewhere, MAIL_ELSEWHERE};
+use settings::elsewhere::{BROKERAGE_ELSEWHERE, MAIL_ELSEWHERE};
 use test_support::{Alternatives, alternatives};
 use workload::Profile;
 use workload::controller::RunListener;

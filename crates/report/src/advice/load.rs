@@ -2,7 +2,6 @@
 
 use measure::attribution::{few_requests, other_io_at_devices};
 use measure::display::LoadWords;
-use measure::metric::Stream;
 use measure::metric::{Metric, Unit};
 use measure::result::{Bound, CauseId, CheckId, CheckKind, RunKind, RunResult, Verdict};
 use measure::units;
