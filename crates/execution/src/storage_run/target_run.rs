@@ -339,7 +339,7 @@ fn release(
     let went_wrong = result.verdict == Verdict::Error;
     let interrupted = result.verdict == Verdict::Interrupted;
     // Where the databases were open once, what is missing of them was not left unbuilt.
-    let is_built = result.phases.iter().any(PhaseResult::is_after_build);
+    let is_built = result.phases.iter().any(PhaseResult::needs_built_databases);
     let unfinished = ((interrupted || went_wrong) && !is_built).then(afterwards.unfinished);
     let unfinished = unfinished.flatten();
     let places = places(claim.layout());

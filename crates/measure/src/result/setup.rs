@@ -96,8 +96,9 @@ pub struct TargetPath {
 
 /// The name of the phase that the verdict rests on, as `sample::Phase` has it.
 const MEASURED: &str = "measured";
-/// The name of the phase in which databases are built or restored, and opened.
-const BUILD: &str = "build";
+/// The names of phases that a run may have had whose databases are not built yet: in which they are restored, built
+/// and opened, and closed, which ends an interrupted build, too.
+const BEFORE_LOAD: [&str; 4] = ["restore", "build", "open", "close"];
 
 /// One phase of the run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -112,9 +113,10 @@ pub struct PhaseResult {
 }
 
 impl PhaseResult {
-    /// Whether it follows on the building and opening of the databases.
-    pub fn is_after_build(&self) -> bool {
-        self.name != BUILD
+    /// Whether it needs databases that are built.
+    #[must_use]
+    pub fn needs_built_databases(&self) -> bool {
+        !BEFORE_LOAD.contains(&self.name.as_str())
     }
 
     /// Whether the verdict rests on the samples of this phase.

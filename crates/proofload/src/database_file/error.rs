@@ -106,9 +106,9 @@ pub enum DatabaseFileError {
     /// The log could not be applied.
     #[error("{}", sentence(.0))]
     Recovery(EngineError),
-    /// The log of a passive copy could not be applied: it may end with the last file that was shipped.
-    #[error("{}", sentence(.0))]
-    PassiveCopy(EngineError),
+    /// It is a passive copy, whose log may end with the last file that was shipped.
+    #[error("{} was not closed, and is a passive copy.", .0.display())]
+    PassiveCopy(PathBuf),
 }
 
 impl From<CheckError> for DatabaseFileError {

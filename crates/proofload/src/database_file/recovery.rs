@@ -68,15 +68,12 @@ pub fn recover(
         DatabaseState::JustCreated => {
             return Err(DatabaseFileError::Unfinished(path.to_owned()));
         }
+        DatabaseState::Dirty if is_passive_copy(path) => {
+            return Err(DatabaseFileError::PassiveCopy(path.to_owned()));
+        }
         DatabaseState::Dirty => {
             let log = log.ok_or_else(|| DatabaseFileError::NoLog(path.to_owned()))?;
-            let applied = database.apply(log, settings(header.page_size_bytes));
-            Some(applied.map_err(|error| match error {
-                DatabaseFileError::Recovery(error) if is_passive_copy(path) => {
-                    DatabaseFileError::PassiveCopy(error)
-                }
-                error => error,
-            })?)
+            Some(database.apply(log, settings(header.page_size_bytes))?)
         }
     };
     Ok(Recovery {

@@ -83,8 +83,8 @@ fn with_remedy(message: String, error: DatabaseFileError) -> Error {
         Failed::Recovery(error) => not_recovered(message, &error),
         Failed::PassiveCopy(_) => Error::environment(
             message,
-            "It is a passive copy, whose log may end with the last file that was shipped: \
-             'proofload run WORKLOAD --reuse --on DIRECTORY' activates it.",
+            "Its log may end with the last file that was shipped: 'proofload run WORKLOAD --reuse --on \
+             DIRECTORY' activates it.",
         ),
     }
 }
