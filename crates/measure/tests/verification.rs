@@ -57,6 +57,10 @@ fn sample(layout: &Arc<Layout>, number: u64, phase: Phase) -> Sample {
     }
     // Nothing that would explain a bad figure.
     let value = |at: usize| Some(3.5 + 0.1 * at as f64 + 0.25 * number as f64);
+    let of_host = |at: usize, metric: Metric| match metric {
+        Metric::Paused => Some(0.25 + 0.01 * number as f64),
+        _ => value(at),
+    };
     let host = Metric::HOST.into_iter().enumerate();
     let device = [
         Metric::DeviceReads,
@@ -79,7 +83,9 @@ fn sample(layout: &Arc<Layout>, number: u64, phase: Phase) -> Sample {
         databases,
         host: Some(HostSample {
             length_s: INTERVAL_S,
-            values: host.map(|(at, metric)| (metric, value(at))).collect(),
+            values: host
+                .map(|(at, metric)| (metric, of_host(at, metric)))
+                .collect(),
             devices: vec![DeviceSample {
                 name: "sda".to_owned(),
                 values: device

@@ -40,8 +40,8 @@ pub(crate) async fn end_with_last_full<D: Directory>(
 }
 
 /// Makes the last full file the one that was written last, where a kill between two files has left neither the file
-/// that was being written nor one that was made ready in its place. Nothing of the log with this signature is missing then, if nothing was committed
-/// in files later than that of generation `committed`.
+/// that was being written nor one that was made ready in its place. Nothing of the log with this signature is missing
+/// then, if nothing was committed in files later than that of generation `committed`.
 ///
 /// # Errors
 /// As the storage fails.

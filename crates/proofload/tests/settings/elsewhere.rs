@@ -34,16 +34,16 @@ pub const MAIL_ELSEWHERE: [Elsewhere; 21] = [
         "kinds_are_distinguished",
     ),
     elsewhere(
-        "mail.other_io_percent",
-        "nobody else uses a modelled array",
-        "measure/src/attribution/tests/other_io.rs",
-        "the_share_of_others_that_is_too_much_is_a_setting",
-    ),
-    elsewhere(
         "mail.load_weights",
         "there is one weight for each database",
         "mail/src/run_tests/sessions.rs",
         "weights_divide_the_load",
+    ),
+    elsewhere(
+        "mail.other_io_percent",
+        "nobody else uses a modelled array",
+        "measure/src/attribution/tests/other_io.rs",
+        "the_share_of_others_that_is_too_much_is_a_setting",
     ),
     elsewhere(
         "mail.item.compressible_percent",

@@ -79,11 +79,11 @@ fn a_pause_is_named_with_its_length_and_time() {
     }];
     let text = found(&run).expect("a finding");
     assert!(
-        text.contains("did not run for 0.50 s, between 0 s and 15 s"),
+        text.contains("did not run for 500 ms, between 30 s and 45 s"),
         "{text}"
     );
     assert!(
-        text.contains("2 samples have a pause of 0.2 s or more. Pauses take 30 %"),
+        text.contains("2 samples have a pause of 200 ms or more. Pauses take 30.0 %"),
         "{text}"
     );
 }
