@@ -5,22 +5,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Running, SMALL, Scratch, WIDE};
-
-/// The line of a run that lasts until something happens to it.
-fn long_run(more: &str) -> String {
-    let line = format!("{SMALL} {WIDE} --duration 10m {more}");
-    line.replace("--duration 2s", "")
-}
-
-fn aside(here: &Scratch, name: &str) {
-    fs::rename(here.path("out"), here.path(name)).expect("the old results aside");
-}
-
-fn result(here: &Scratch) -> serde_json::Value {
-    let text = fs::read(here.path("out").join("result.json")).expect("a result");
-    serde_json::from_slice(&text).expect("one document")
-}
+use common::{Running, SMALL, Scratch, WIDE, long_run};
 
 /// What the state file of the database says.
 fn state(here: &Scratch) -> serde_json::Value {
@@ -34,7 +19,7 @@ fn the_messages_of_a_database_without_its_state_are_counted() {
     let here = Scratch::new();
     let target = here.directory("target");
     here.proofload(&format!("{SMALL} {WIDE} --keep")).exits(0);
-    aside(&here, "first");
+    here.move_results("first");
     let before = state(&here);
     assert_ne!(
         before["population"]["next_row"],
@@ -49,14 +34,14 @@ fn the_messages_of_a_database_without_its_state_are_counted() {
     assert_eq!(state(&here)["population"], before["population"]);
     running.signal("INT");
     drop(running.end());
-    aside(&here, "counted");
+    here.move_results("counted");
     // One that is damaged at rest is reported, and one of somebody else is left.
     let mut text = fs::read(&path).expect("its state");
     text[20..60].fill(b'#');
     fs::write(&path, &text).expect("a damaged state");
     here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(4);
-    assert_eq!(result(&here)["errors"][0]["class"], "state-file");
-    aside(&here, "damaged");
+    assert_eq!(here.result()["errors"][0]["class"], "state-file");
+    here.move_results("damaged");
     let precious = vec![b'x'; 4096];
     fs::write(&path, &precious).expect("a file");
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
@@ -77,7 +62,7 @@ fn the_messages_of_a_database_without_its_state_are_counted() {
     fs::remove_file(&path).expect("away");
     here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
     fs::remove_dir_all(target.join("mail-001")).expect("its directory");
-    aside(&here, "again");
+    here.move_results("again");
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(2)
         .says("The directory mail-001 is missing");
@@ -106,7 +91,7 @@ fn a_state_that_is_harmed_in_mid_run_is_reported_and_written_again() {
         harm(&path);
         let ended = running.end().exits(0).prints("1 error of 10 allowed");
         assert_eq!(
-            result(&here)["errors"][0]["class"],
+            here.result()["errors"][0]["class"],
             "state-file",
             "{number}"
         );
@@ -119,11 +104,11 @@ fn a_state_that_is_harmed_in_mid_run_is_reported_and_written_again() {
         } else {
             ended.prints("run on them again with --reuse");
         }
-        aside(&here, &format!("out-{number}"));
+        here.move_results(&format!("out-{number}"));
     }
     here.proofload(&line("--reuse")).exits(0);
     assert!(
-        result(&here)["errors"]
+        here.result()["errors"]
             .as_array()
             .is_some_and(Vec::is_empty)
     );
@@ -135,7 +120,7 @@ fn the_state_that_older_versions_wrote_is_understood() {
     let target = here.directory("target");
     here.proofload(&format!("{SMALL} {WIDE} --build-only"))
         .exits(0);
-    aside(&here, "built");
+    here.move_results("built");
     let path = target.join("mail-001").join("mail.state");
     let text = fs::read_to_string(&path).expect("its state");
     let (json, _) = text.split_once('\0').expect("padding");
@@ -177,7 +162,7 @@ fn a_database_that_is_removed_in_a_run_is_not_said_to_be_unbuilt() {
         assert!(!ended.stdout.contains(wrong), "{}", ended.stdout);
     }
     drop(ended.prints("target/mail-002 has no database any more; remove"));
-    aside(&here, "removed");
+    here.move_results("removed");
     fs::remove_file(here.path("target/mail-002/mail.state")).expect("its state");
     here.proofload(&format!("{line} --reuse"))
         .exits(0)

@@ -7,24 +7,9 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use common::{LoopMount, PAGE_BYTES, Running, SMALL, Scratch, WIDE, damage};
+use common::{LoopMount, PAGE_BYTES, Running, SMALL, Scratch, WIDE, damage, long_run};
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
-
-/// The line of a run that lasts until something happens to it.
-fn long_run(more: &str) -> String {
-    let line = format!("{SMALL} {WIDE} --duration 10m {more}");
-    line.replace("--duration 2s", "")
-}
-
-fn aside(here: &Scratch, name: &str) {
-    fs::rename(here.path("out"), here.path(name)).expect("the old results aside");
-}
-
-fn result(here: &Scratch) -> serde_json::Value {
-    let text = fs::read(here.path("out").join("result.json")).expect("a result");
-    serde_json::from_slice(&text).expect("one document")
-}
 
 #[test]
 fn a_killed_run_is_recovered_and_goes_on() {
@@ -34,7 +19,7 @@ fn a_killed_run_is_recovered_and_goes_on() {
     running.wait_until_it_says("measuring 0:0");
     running.signal("KILL");
     drop(running.end());
-    aside(&here, "killed");
+    here.move_results("killed");
     here.proofload(&format!("edb check {DATABASE}"))
         .exits(3)
         .says("not closed properly")
@@ -56,7 +41,7 @@ fn a_killed_run_is_recovered_and_goes_on() {
     // A database that had been rebuilt would have lost what the killed run added.
     assert!(size(&here) >= left_bytes);
     here.proofload(&format!("edb check {DATABASE}")).exits(0);
-    aside(&here, "recovered");
+    here.move_results("recovered");
     let again = here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
     assert!(!again.stderr.contains("recovered"), "{}", again.stderr);
 }
@@ -67,7 +52,7 @@ fn a_damaged_header_is_reported_and_repaired() {
     here.directory("target");
     let build = format!("{SMALL} {WIDE}").replace("run ", "run --build-only ");
     here.proofload(&build).exits(0);
-    aside(&here, "built");
+    here.move_results("built");
     let file = fs::OpenOptions::new().write(true).open(here.path(DATABASE));
     let damaged = file.expect("a database").write_all_at(&[0xa5; 8], 100);
     damaged.expect("bytes in the first header");
@@ -75,7 +60,7 @@ fn a_damaged_header_is_reported_and_repaired() {
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(4)
         .says("the first header is damaged: the checksum of the database header is wrong");
-    let error = &result(&here)["errors"][0];
+    let error = &here.result()["errors"][0];
     assert_eq!(
         (error["class"].as_str(), error["ese_error"].as_i64()),
         (Some("header"), Some(-1206))
@@ -89,7 +74,7 @@ fn a_kept_database_that_is_gone_is_missed_before_anything_happens() {
     let target = here.directory("target");
     here.proofload(&format!("{SMALL} {WIDE} --build-only"))
         .exits(0);
-    aside(&here, "built");
+    here.move_results("built");
     fs::remove_file(here.path(DATABASE)).expect("the database gone");
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(3)
@@ -109,13 +94,13 @@ fn a_database_without_a_good_header_is_named_once() {
     here.directory("target");
     here.proofload(&format!("{SMALL} {WIDE} --build-only"))
         .exits(0);
-    aside(&here, "built");
+    here.move_results("built");
     let file = fs::File::options().write(true).open(here.path(DATABASE));
     let file = file.expect("a database");
     file.write_all_at(&[7; 2 * PAGE_BYTES as usize], 0)
         .expect("headers overwritten");
     here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(4);
-    let error = &result(&here)["errors"][0];
+    let error = &here.result()["errors"][0];
     assert_eq!(error["kind"], "integrity");
     let named = error["error"].as_str().unwrap_or_default();
     assert!(named.contains("cannot be opened"), "{error}");
@@ -137,7 +122,7 @@ fn a_damaged_page_ends_in_a_report_that_names_it() {
     let ended = running.end().exits(4).prints("mail-001.edb");
     let ended = ended.says("The load was ended after");
     let ended = ended.prints("Databases kept in target");
-    let error = &result(&here)["errors"][0];
+    let error = &here.result()["errors"][0];
     let page = error["page"].as_u64().expect("the number of a page");
     assert!(
         error["file"]
@@ -190,7 +175,7 @@ fn a_full_disk_ends_in_a_report_and_the_databases_open_afterwards() {
         let filler = target.join("lost+found").join("filler");
         fill(&filler);
         let ended = running.end().exits(4);
-        let error = &result(&here)["errors"][0];
+        let error = &here.result()["errors"][0];
         let file = error["file"].as_str().unwrap_or_default().to_owned();
         assert!(file.contains("/target/"), "{error}");
         let what = error["error"].as_str().unwrap_or_default();
@@ -202,12 +187,12 @@ fn a_full_disk_ends_in_a_report_and_the_databases_open_afterwards() {
             assert!(!ended.stdout.contains(wrong), "{}", ended.stdout);
         }
         assert!(ended.stdout.contains(&file), "{}", ended.stdout);
-        aside(&here, &format!("full-{name}"));
+        here.move_results(&format!("full-{name}"));
         fs::remove_file(&filler).expect("space again");
         here.proofload(&format!("{SMALL} {WIDE} --reuse"))
             .exits(0)
             .prints("PASS");
-        aside(&here, &format!("after-{name}"));
+        here.move_results(&format!("after-{name}"));
         here.proofload(&format!("edb check {DATABASE}"))
             .exits(0)
             .prints("sound");
@@ -313,7 +298,7 @@ fn results_that_vanish_in_a_run_are_missed_at_once() {
         .says("out/samples.csv was removed while the run lasted")
         .says("The results there are incomplete.");
     // What is there says the same.
-    let result = result(&here);
+    let result = here.result();
     assert_eq!(
         (&result["complete"], &result["verdict"]),
         (&true.into(), &"pass".into())
@@ -328,7 +313,7 @@ fn a_report_does_not_go_where_the_directory_of_the_results_was() {
     let line = format!("{SMALL} {WIDE}").replace("--duration 2s", "--duration 4s");
     let mut running = Running::start(&here, &line);
     running.wait_until_it_says("measuring 0:0");
-    aside(&here, "moved");
+    here.move_results("moved");
     let other = here.directory("out");
     running
         .end()
@@ -371,7 +356,7 @@ fn samples_that_are_cut_short_in_a_run_are_missed() {
         .exits(0)
         .says("out/samples.csv was cut short or changed while the run lasted")
         .says("The results there are incomplete.");
-    assert_eq!(result(&here)["complete"], true);
+    assert_eq!(here.result()["complete"], true);
 }
 
 #[test]
@@ -387,7 +372,7 @@ fn a_run_whose_database_cannot_be_verified_does_not_pass() {
         .end()
         .exits(5)
         .prints("mail-001 could not be verified after the run");
-    let result = result(&here);
+    let result = here.result();
     let reason = result["verification"]["not_verified"].as_str();
     assert_eq!(
         reason,

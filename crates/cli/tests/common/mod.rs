@@ -26,6 +26,12 @@ pub fn small_without_duration() -> String {
     SMALL.replace(" --duration 2s", "")
 }
 
+/// The same for a run that lasts until something happens to it.
+pub fn long_run(more: &str) -> String {
+    let line = format!("{SMALL} {WIDE} --duration 10m {more}");
+    line.replace("--duration 2s", "")
+}
+
 /// The same for a test without load.
 pub fn small_without_load() -> String {
     small_without_duration().replace(" --threads 2", "")
@@ -85,6 +91,17 @@ impl Scratch {
         let path = self.path(name);
         std::fs::create_dir(&path).expect("a new directory");
         path
+    }
+
+    /// Gives the directory of the results another name, so that the next run can have it.
+    pub fn move_results(&self, name: &str) {
+        std::fs::rename(self.path("out"), self.path(name)).expect("results to move");
+    }
+
+    /// The result of the last run.
+    pub fn result(&self) -> serde_json::Value {
+        let text = std::fs::read(self.path("out/result.json")).expect("a result");
+        serde_json::from_slice(&text).expect("one document")
     }
 
     /// A new file in it.
