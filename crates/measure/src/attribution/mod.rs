@@ -88,20 +88,21 @@ fn attribute_doubt(result: &mut RunResult) {
         id: CheckId::AchievedIops,
         ..Check::default()
     };
+    let mut causes = causes_in(&evidence, &rate);
     // The reason of the verdict says it already.
-    if let Some(cause) = causes_in(&evidence, &rate)
-        .into_iter()
-        .find(|cause| cause.id == CauseId::TooFewSamples)
+    if causes
+        .iter()
+        .any(|cause| cause.id == CauseId::TooFewSamples)
     {
-        result.causes = vec![cause];
+        causes.retain(|cause| cause.id == CauseId::TooFewSamples);
+        result.causes = causes;
         return;
     }
     if evidence.missed_steady_state().is_none() {
         return;
     }
     // None of these holds against a device that was busy all the time.
-    let of_host = causes_in(&evidence, &rate).into_iter();
-    let causes: Vec<Cause> = of_host.filter(|cause| is_of_host(cause.id)).collect();
+    causes.retain(|cause| is_of_host(cause.id));
     let Some(first) = causes.first() else {
         return;
     };

@@ -34,8 +34,12 @@ struct Use {
 /// is seen. For the runs of our own engine.
 #[must_use]
 pub fn other_io_at_devices(result: &RunResult) -> Option<String> {
-    let mut devices = result.host.devices.iter();
-    devices.find_map(|device| other_io_at(&Evidence::of(result), device))
+    at_any_device(&Evidence::of(result))
+}
+
+fn at_any_device(evidence: &Evidence<'_>) -> Option<String> {
+    let mut devices = evidence.result.host.devices.iter();
+    devices.find_map(|device| other_io_at(evidence, device))
 }
 
 pub(super) fn other_io(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
@@ -44,12 +48,7 @@ pub(super) fn other_io(evidence: &Evidence<'_>, check: &Check) -> Option<String>
     }
     match evidence.device(check) {
         Some(device) => other_io_at(evidence, device),
-        None => evidence
-            .result
-            .host
-            .devices
-            .iter()
-            .find_map(|device| other_io_at(evidence, device)),
+        None => at_any_device(evidence),
     }
 }
 
