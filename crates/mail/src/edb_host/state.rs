@@ -94,7 +94,7 @@ impl<D: Directory> EdbHost<D> {
         let Some(written) = self.written.borrow().get(&database).cloned() else {
             return Ok(StateCheck::Right);
         };
-        let became = match DatabaseState::find(directory).await? {
+        let problem = match DatabaseState::find(directory).await? {
             Found::State(state) if state == written => return Ok(StateCheck::Right),
             Found::State(_) => "it is the state of something else than this run has written",
             Found::Damaged => "it is damaged",
@@ -107,7 +107,7 @@ impl<D: Directory> EdbHost<D> {
             }
         };
         written.write(directory).await?;
-        let error = format!("{became}, and was written again as it must be");
+        let error = format!("{problem}; it was written again");
         Ok(StateCheck::Repaired(
             self.state_failure(database, doing, &error),
         ))

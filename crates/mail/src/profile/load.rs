@@ -75,7 +75,7 @@ settings! {
         pub growth_reserve_percent: f64 = 25.0,
             as within(0.0..=1000.0), source "JetstressConfig.xml 2013, DatabaseSpaceReserved.";
         /// Share of other programs in the bytes or the reads of a block device, in percent, from which a level
-        /// that was missed there is no fault of the storage; at 100 that is never said.
+        /// that was missed there is in doubt; at 100 none is.
         pub other_io_percent: f64 = 20.0, as within(0.0..=100.0), source "Assumed.";
         /// The shares of the operations.
         pub mix: Mix = Mix::default();
