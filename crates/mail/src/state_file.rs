@@ -15,6 +15,13 @@ pub const STATE_FILE: &str = "mail.state";
 /// What it is called until it is complete.
 const NEW_STATE_FILE: &str = "mail.state.new";
 
+/// The file is one block: JSON, zeros up to here, and the CRC-32 of both in eight hexadecimal digits.
+const SUMMED_BYTES: usize = BLOCK_BYTES - 8;
+
+fn checksum(block: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(&block[..SUMMED_BYTES]))
+}
+
 /// What has become of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -180,6 +187,12 @@ impl DatabaseState {
     /// The state that a file of this contents holds, if it holds one.
     #[must_use]
     pub fn parse(contents: &[u8]) -> Option<Self> {
+        let sum = contents.get(SUMMED_BYTES..BLOCK_BYTES);
+        let is_other = |sum: &[u8]| sum != checksum(contents).as_bytes();
+        // Earlier versions wrote no checksum.
+        if sum.is_some_and(|sum| sum.iter().any(|&byte| byte != 0) && is_other(sum)) {
+            return None;
+        }
         let length = contents.iter().position(|&byte| byte == 0);
         let text = &contents[..length.unwrap_or(contents.len())];
         serde_json::from_slice(text).ok()
@@ -213,6 +226,8 @@ impl DatabaseState {
         let text = serde_json::to_vec(self).unwrap_or_default();
         let mut buffer = Buffer::zeroed(BLOCK_BYTES);
         buffer[..text.len()].copy_from_slice(&text);
+        let sum = checksum(&buffer);
+        buffer[SUMMED_BYTES..].copy_from_slice(sum.as_bytes());
         let file = directory.create(NEW_STATE_FILE).await?;
         file.write(0, buffer.into(), Persistence::Durable).await?;
         file.sync().await?;
@@ -276,6 +291,13 @@ mod tests {
         for damaged in [&garbled[..], &written[..100], &zeros, &[]] {
             assert_eq!(found(damaged), Found::Damaged);
         }
+        // A digit that is still a number, in what is written today.
+        let sum = checksum(&written);
+        written[SUMMED_BYTES..].copy_from_slice(sum.as_bytes());
+        assert!(matches!(found(&written), Found::State(_)));
+        let digit = written.iter().position(|&byte| byte == b'1').unwrap();
+        written[digit] = b'2';
+        assert_eq!(found(&written), Found::Damaged);
         let mut letter = b"Dear \"population\":{ of the town,".to_vec();
         letter.resize(BLOCK_BYTES, 0);
         for other in [&letter[..], &vec![b'x'; BLOCK_BYTES], &[0; 7]] {

@@ -181,9 +181,11 @@ fn databases_are_used_again_and_unfinished_ones_rebuilt() {
         let (buffer, result) = state.read(0, runtime::Buffer::zeroed(4096)).await;
         result.unwrap();
         let text = String::from_utf8(buffer.to_vec()).unwrap();
+        let (text, _) = text.split_once('\0').unwrap();
         let text = text.replace("\"ready\"", "\"building\"");
+        // As a version without checksum writes it.
         let mut changed = runtime::Buffer::zeroed(4096);
-        changed.copy_from_slice(&text.as_bytes()[..4096]);
+        changed[..text.len()].copy_from_slice(text.as_bytes());
         let durable = runtime::Persistence::Durable;
         state.write(0, changed.into(), durable).await.unwrap();
     });
