@@ -140,6 +140,13 @@ pub enum IoUringError {
     /// The kernel has no io_uring, or one without what is needed.
     #[error("this kernel has no usable io_uring")]
     NotAvailable,
+    /// The same, but under a filter of system calls, which may be what says so.
+    #[error(
+        "this kernel has no usable io_uring, or the filter of system calls (seccomp) of this process hides \
+         it; in a container allow the io_uring system calls (for example `--security-opt \
+         seccomp=unconfined`)"
+    )]
+    Filtered,
     /// The ring's memory counts as locked and the limit is too low.
     #[error("the ring does not fit in the limit on locked memory; raise it with `ulimit -l`")]
     OutOfLockedMemory,
@@ -152,9 +159,19 @@ impl From<std::io::Error> for IoUringError {
     fn from(error: std::io::Error) -> Self {
         match Errno::from_io_error(&error) {
             Some(Errno::PERM | Errno::ACCESS) => Self::NotPermitted,
+            Some(Errno::NOSYS) if is_filtered() => Self::Filtered,
             Some(Errno::NOSYS | Errno::OPNOTSUPP) => Self::NotAvailable,
             Some(Errno::NOMEM) => Self::OutOfLockedMemory,
             _ => Self::System(error),
         }
     }
+}
+
+/// Whether a filter of system calls (seccomp) is in force for this thread.
+fn is_filtered() -> bool {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let mode = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Seccomp:"));
+    mode.is_some_and(|mode| mode.trim() == "2")
 }
