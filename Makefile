@@ -1,6 +1,6 @@
 # The commands of a newcomer and of the hosted CI. Each installs what it needs where that is allowed.
 
-PROOFLOAD := target/release/proofload
+PROOFLOAD := $(or $(CARGO_TARGET_DIR),target)/release/proofload
 DEMO_DIRECTORY ?= demo
 # A proofload that is installed or unpacked, to run the demo with instead of building one.
 DEMO_BINARY ?=
