@@ -2,7 +2,8 @@
 //!
 //! The kernel counts all that a block device does, the engine all that it asks for. Where the device did much
 //! more, somebody else asked for the rest. What a database server asked for is not known from outside: its run
-//! counts the requests of other processes itself.
+//! counts the requests of other processes itself. A disk below, such as that of a partition, is compared with
+//! the devices of the run that lie on it.
 
 use super::evidence::Evidence;
 use crate::display::number::{count, limit, percent, quantity};
@@ -31,10 +32,14 @@ struct Use {
 }
 
 /// What another program did at a device that the run uses, as a sentence; `None` when nothing of the kind
-/// is seen. For the runs of our own engine.
+/// is seen. Of the run of a database server, which judges the volume itself, at the disks below.
 #[must_use]
 pub fn other_io_at_devices(result: &RunResult) -> Option<String> {
-    at_any_device(&Evidence::of(result))
+    let evidence = Evidence::of(result);
+    match result.server {
+        Some(_) => below_any_device(&evidence),
+        None => at_any_device(&evidence),
+    }
 }
 
 fn at_any_device(evidence: &Evidence<'_>) -> Option<String> {
@@ -42,14 +47,25 @@ fn at_any_device(evidence: &Evidence<'_>) -> Option<String> {
     devices.find_map(|device| other_io_at(evidence, device))
 }
 
+/// What other programs did at a disk that a device of the run lies on, beside that device.
+fn below_any_device(evidence: &Evidence<'_>) -> Option<String> {
+    let devices = evidence.result.host.devices.iter();
+    let mut below = devices.filter(|device| device.targets.is_empty());
+    below.find_map(|device| other_io_at(evidence, device))
+}
+
 pub(super) fn other_io(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
     if evidence.result.server.is_some() {
-        return other_io_of_server(evidence);
+        return other_io_of_server(evidence).or_else(|| below_any_device(evidence));
     }
-    match evidence.device(check) {
-        Some(device) => other_io_at(evidence, device),
-        None => at_any_device(evidence),
-    }
+    let Some(device) = evidence.device(check) else {
+        return at_any_device(evidence);
+    };
+    other_io_at(evidence, device).or_else(|| {
+        let all = evidence.result.host.devices.iter();
+        let mut below = all.filter(|other| other.targets.is_empty() && device.lies_on(other));
+        below.find_map(|below| other_io_at(evidence, below))
+    })
 }
 
 fn other_io_of_server(evidence: &Evidence<'_>) -> Option<String> {
@@ -78,6 +94,7 @@ fn other_io_at(evidence: &Evidence<'_>, device: &DeviceResult) -> Option<String>
     } = use_of(evidence, device)?;
     let allowed_percent = evidence
         .number("mail.other_io_percent")
+        .or_else(|| evidence.number("brokerage.service_levels.other_io_percent"))
         .unwrap_or(OTHER_PERCENT);
     let is_much = |all: f64, own: f64, least: f64| {
         all.is_finite() && all - own >= (all * allowed_percent / 100.0).max(least)
@@ -114,6 +131,10 @@ fn use_of(evidence: &Evidence<'_>, device: &DeviceResult) -> Option<Use> {
         own_reads: 0.0,
     };
     let result = evidence.result;
+    if device.targets.is_empty() {
+        add_devices_above(evidence, device, &mut of_run)?;
+        return Some(of_run);
+    }
     // The page cache between a loop device and its file reads ahead on its own.
     let mut devices = result.host.devices.iter();
     if devices.any(|one| !one.buffered_loops.is_empty() && one.lies_on(device)) {
@@ -135,6 +156,28 @@ fn use_of(evidence: &Evidence<'_>, device: &DeviceResult) -> Option<Use> {
         }
     }
     (of_run.own_bytes > 0.0).then_some(of_run)
+}
+
+/// Adds what the devices of the run that lie on this one have done. `None` where none is known to.
+fn add_devices_above(
+    evidence: &Evidence<'_>,
+    below: &DeviceResult,
+    of_run: &mut Use,
+) -> Option<()> {
+    let devices = evidence.result.host.devices.iter();
+    let above = devices.filter(|one| !one.targets.is_empty() && one.lies_on(below));
+    let mut is_known = false;
+    for device in above {
+        let figure = |metric: Metric, whole: f64| evidence.device_figure(device, metric, whole);
+        let bytes = figure(Metric::DeviceReadBytes, device.read_bytes_per_second)?
+            + figure(Metric::DeviceWriteBytes, device.write_bytes_per_second)?;
+        let reads = figure(Metric::DeviceReads, device.reads_per_second)?;
+        of_run.own_bytes += bytes;
+        // A device below may take a large read in parts.
+        of_run.own_reads += reads + bytes / SMALLEST_PART_BYTES;
+        is_known = true;
+    }
+    is_known.then_some(())
 }
 
 /// Whether requests of a stream can go to a device. Of headers and copies only the database knows where they are.

@@ -89,7 +89,8 @@ pub(super) const RULES: &[Rule] = &[
                  disks), and run again.",
         condition: "other programs had mail.other_io_percent of the bytes of a device under the databases or logs, \
                     and 1 MiB/s, or of its reads, and 100 per second; with a database server, other processes had \
-                    more than brokerage.service_levels.other_io_percent",
+                    more than brokerage.service_levels.other_io_percent; or a disk below, such as that of a \
+                    partition, did so much more than the devices of the run that lie on it",
     },
     Rule {
         id: CauseId::LoadGeneratorBusy,

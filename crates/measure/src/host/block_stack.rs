@@ -95,7 +95,7 @@ fn describe(directory: &Path) -> Option<BlockDevice> {
         false => directory,
     };
     let number = |file: &str| text(&disk.join(file))?.parse().ok();
-    let kind = kind_of(directory);
+    let kind = block_device_kind(directory);
     Some(BlockDevice {
         name: facts.name,
         label: first_text(directory, &["dm/name", "md/level"]),
@@ -123,7 +123,8 @@ fn describe(directory: &Path) -> Option<BlockDevice> {
     })
 }
 
-fn kind_of(directory: &Path) -> BlockDeviceKind {
+/// The kind of the device in a directory of `/sys`.
+pub(super) fn block_device_kind(directory: &Path) -> BlockDeviceKind {
     let has = |name: &str| directory.join(name).exists();
     let identifier = text(&directory.join("dm/uuid")).unwrap_or_default();
     match identifier.split('-').next() {

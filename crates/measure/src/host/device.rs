@@ -11,7 +11,7 @@ use crate::result::DeviceResult;
 pub const SECTOR_BYTES: u64 = 512;
 
 /// Devices on devices on devices are looked through to this depth.
-const DEEPEST_STACK: usize = 16;
+pub(super) const DEEPEST_STACK: usize = 16;
 
 /// The block device under a file, a directory or a device node. `None` when there is none, as
 /// for an overlay, network or memory file system, or when the kernel does not show it.
@@ -20,7 +20,12 @@ pub fn device_under(path: &Path) -> Option<DeviceResult> {
 }
 
 fn under_with_roots(path: &Path, proc: &Path, sys: &Path) -> Option<DeviceResult> {
-    let directory = directory_under(path, proc, sys)?;
+    in_stack(&directory_under(path, proc, sys)?, proc, sys)
+}
+
+/// The device in `directory`, with the names of those below it.
+pub(super) fn in_stack(directory: &Path, proc: &Path, sys: &Path) -> Option<DeviceResult> {
+    let directory = directory.to_owned();
     let mut device = of_directory(&directory)?;
     let below = below(&directory, proc, sys);
     device.underlying_devices = below.iter().filter_map(|at| kernel_name(at)).collect();
@@ -40,7 +45,7 @@ pub(super) fn device_directories(path: &Path, proc: &Path, sys: &Path) -> Vec<Pa
 }
 
 /// The directory in `/sys` of the device under a path.
-fn directory_under(path: &Path, proc: &Path, sys: &Path) -> Option<PathBuf> {
+pub(super) fn directory_under(path: &Path, proc: &Path, sys: &Path) -> Option<PathBuf> {
     let metadata = fs::metadata(path).ok()?;
     let number = if metadata.file_type().is_block_device() {
         metadata.rdev()
@@ -121,6 +126,16 @@ fn below(directory: &Path, proc: &Path, sys: &Path) -> Vec<PathBuf> {
 }
 
 fn add_below(directory: &Path, proc: &Path, sys: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    for device in directly_below(directory, proc, sys) {
+        if !found.contains(&device) && depth > 0 {
+            found.push(device.clone());
+            add_below(&device, proc, sys, depth - 1, found);
+        }
+    }
+}
+
+/// The directories of the devices directly below.
+pub(super) fn directly_below(directory: &Path, proc: &Path, sys: &Path) -> Vec<PathBuf> {
     let mut below = Vec::new();
     if directory.join("partition").exists() {
         below.extend(directory.parent().map(Path::to_owned));
@@ -138,12 +153,7 @@ fn add_below(directory: &Path, proc: &Path, sys: &Path, depth: usize, found: &mu
         let mounted = || directory_of_number(mounted_device(Path::new(&file), proc)?, sys);
         below.extend(found.or_else(mounted));
     }
-    for device in below {
-        if !found.contains(&device) && depth > 0 {
-            found.push(device.clone());
-            add_below(&device, proc, sys, depth - 1, found);
-        }
-    }
+    below
 }
 
 /// File systems such as btrfs give their files a device number of their own; what they are

@@ -5,6 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::device::device_under;
+use super::passed_on::passed_on_to;
 use super::proc_text::{Mount, memory_bytes, mount_of};
 use crate::result::{DeviceResult, HostResult, TargetKind, TargetPath};
 
@@ -26,7 +27,8 @@ pub fn facts<P: AsRef<Path>>(targets: &[P]) -> HostResult {
     }
 }
 
-/// The devices under the targets, each once, in the order of their first target.
+/// The devices under the targets, each once, in the order of their first target; then those below to which
+/// the same requests go.
 fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
     let mut devices: Vec<DeviceResult> = Vec::new();
     for target in targets {
@@ -45,6 +47,13 @@ fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
             targets: vec![path],
             ..device
         });
+    }
+    for target in targets {
+        for device in passed_on_to(target.as_ref()) {
+            if !devices.iter().any(|known| known.name == device.name) {
+                devices.push(device);
+            }
+        }
     }
     devices
 }
@@ -121,17 +130,12 @@ mod tests {
         assert_eq!(facts.name, own_name.trim_end());
         let os_release = fs::read_to_string("/etc/os-release").unwrap_or_default();
         assert_eq!(facts.operating_system, operating_system(&os_release));
-        assert!(
-            facts.devices.len() <= 1,
-            "one path twice is one device at most"
-        );
-        assert!(
-            facts
-                .devices
-                .iter()
-                .all(|d| d.targets.len() == 1 && d.size_bytes > 0)
-        );
-        for found in &facts.devices {
+        let direct = facts.devices.iter().filter(|d| !d.targets.is_empty());
+        let direct: Vec<_> = direct.collect();
+        assert!(direct.len() <= 1, "one path twice is one device at most");
+        assert!(facts.devices.iter().all(|d| d.size_bytes > 0));
+        for found in direct {
+            assert_eq!(found.targets.len(), 1);
             let device = device_under(&here).unwrap();
             assert_eq!((&found.name, &found.model), (&device.name, &device.model));
             assert_eq!(

@@ -33,6 +33,8 @@ mod monitor;
 #[cfg(feature = "host")]
 mod own_name;
 #[cfg(feature = "host")]
+mod passed_on;
+#[cfg(feature = "host")]
 mod pauses;
 #[cfg(feature = "host")]
 mod proc_text;

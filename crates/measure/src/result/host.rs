@@ -26,7 +26,8 @@ pub struct HostResult {
     pub io_driver_reason: Option<String>,
     /// Host counters over the measured phase.
     pub counters: Vec<CounterSummary>,
-    /// The block devices under the targets, as the kernel saw them over the measured phase.
+    /// The block devices under the targets, then those further below to which the same requests go, as the
+    /// kernel saw them over the measured phase.
     pub devices: Vec<DeviceResult>,
     /// Messages of the kernel during the run that name the devices or speak of failed requests; empty
     /// also where they may not be read.
@@ -113,7 +114,8 @@ pub struct DeviceResult {
     /// their file; left out when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buffered_loops: Vec<String>,
-    /// The targets of the run that lie on this device.
+    /// The targets of the run whose file system or contents this device holds; empty for a device further
+    /// below.
     pub targets: Vec<String>,
     /// Reads that ended, per second.
     pub reads_per_second: f64,

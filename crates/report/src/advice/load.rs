@@ -330,12 +330,8 @@ pub(super) fn maintenance_share(result: &RunResult) -> Option<Advice> {
 
 /// Other programs use the devices.
 pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
-    if result.server.is_some()
-        || result
-            .causes
-            .iter()
-            .any(|cause| cause.id == CauseId::OtherIo)
-    {
+    let mut causes = result.causes.iter();
+    if causes.any(|cause| cause.id == CauseId::OtherIo) {
         return None;
     }
     let seen = other_io_at_devices(result)?;

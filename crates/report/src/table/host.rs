@@ -63,10 +63,21 @@ pub fn devices_table(result: &RunResult) -> Table {
             rate(device.write_bytes_per_second),
             Cell::new(figure(device.average_queue_depth)),
             Cell::new(percent(device.busy_fraction)),
-            Cell::new(device.targets.join(", ")),
+            Cell::new(used_by(result, device)),
         ]);
     }
     table
+}
+
+/// The targets on a device, or the devices of the run that lie on it.
+fn used_by(result: &RunResult, device: &DeviceResult) -> String {
+    if !device.targets.is_empty() {
+        return device.targets.join(", ");
+    }
+    let all = result.host.devices.iter();
+    let above = all.filter(|one| !one.targets.is_empty() && one.lies_on(device));
+    let names: Vec<&str> = above.map(|one| one.name.as_str()).collect();
+    names.join(", ")
 }
 
 /// Model, firmware, kind, size and scheduler, so far as the kernel knows them.

@@ -63,6 +63,29 @@ fn a_device_below_another_carries_its_io_too() {
     assert_eq!(other_io_at_devices(&result), None);
 }
 
+/// A cluster on another partition of the disk.
+#[test]
+fn the_disk_below_is_compared_with_what_lies_on_it() {
+    let mut result = slow();
+    result.host.devices = vec![
+        device("sda2", "/t", &["sda"], OWN),
+        DeviceResult {
+            targets: Vec::new(),
+            ..device("sda", "", &[], OWN)
+        },
+    ];
+    assert_eq!(causes(result.clone()), (Verdict::Fail, vec![]));
+    result.host.devices[1].read_bytes_per_second = 3.0 * OWN;
+    let seen = other_io_at_devices(&result).unwrap();
+    assert!(seen.starts_with("device sda moved "), "{seen}");
+    let expected = (Verdict::Inconclusive, vec![CauseId::OtherIo]);
+    assert_eq!(causes(result.clone()), expected);
+    // A server's run knows others on its volume, not those beside it.
+    server(&mut result, &[(WaitClass::Storage, 80.0)]);
+    assert!(other_io_at_devices(&result).is_some());
+    assert_eq!(causes(result), expected);
+}
+
 #[test]
 fn a_slow_sample_is_explained_by_what_the_device_did_in_it() {
     let mut result = slow();
