@@ -1,5 +1,7 @@
 //! The answer of a run as one sentence, the same on the terminal, in the report and in `result.json`.
 
+mod without_answer;
+
 use crate::display::number::{bounded, bytes, count, duration, latency, limit, quantity};
 use crate::display::tuning_outcome;
 use crate::metric::Unit;
@@ -12,12 +14,14 @@ const SIGN_OFF_S: f64 = 2.0 * 3600.0;
 #[must_use]
 pub fn word(result: &RunResult) -> &'static str {
     match result.verdict {
+        Verdict::Error if result.kind == RunKind::Trace => "ERROR",
+        Verdict::Interrupted if !result.complete => "UNFINISHED",
+        Verdict::Interrupted => "INTERRUPTED",
+        _ if result.kind == RunKind::Trace => "REPLAYED",
         Verdict::Pass => "PASS",
         Verdict::Built => "BUILT",
         Verdict::Fail => "FAIL (performance)",
         Verdict::Inconclusive => "INCONCLUSIVE",
-        Verdict::Interrupted if !result.complete => "UNFINISHED",
-        Verdict::Interrupted => "INTERRUPTED",
         Verdict::Error => word_of_error(result),
     }
 }
@@ -36,33 +40,31 @@ fn word_of_error(result: &RunResult) -> &'static str {
     }
 }
 
-/// The answer of a run that was measured: what was asked, the load that was reached, the latencies with
-/// their limits, and the storage. `load` is what the workload itself calls its load, if it does. Empty
-/// when nothing was measured, and of a trace.
+/// The verdict with the answer behind it. Of a run that was measured: what was asked, the load that was
+/// reached, the latencies with their limits, and the storage. `load` is what the workload itself calls its
+/// load, if it does.
 #[must_use]
 pub fn compose(result: &RunResult, load: Option<&str>) -> String {
+    let word = word(result);
     let is_answer = matches!(
         result.verdict,
         Verdict::Pass | Verdict::Fail | Verdict::Inconclusive
     );
-    if !is_answer || result.kind == RunKind::Trace {
-        return String::new();
-    }
     let tests = of_tests(result);
-    if !result.has_measured_phase() && !tests.is_empty() {
+    let has_tests_alone = !result.has_measured_phase() && !tests.is_empty();
+    if is_answer && result.kind != RunKind::Trace && has_tests_alone {
         let name = &result.workload.name;
-        return format!("{}: {name}: {tests}, on {}.", word(result), storage(result));
+        return format!("{word}: {name}: {tests}, on {}.", storage(result));
     }
-    if result.duration_s <= 0.0 {
-        return String::new();
+    if !is_answer || result.kind == RunKind::Trace || result.duration_s <= 0.0 {
+        return format!("{word}: {}", without_answer::sentence(result));
     }
     let asked = match result.workload.question.as_str() {
         "" => result.workload.name.as_str(),
         question => question,
     };
     let mut text = format!(
-        "{}: {asked}: {}, for {}",
-        word(result),
+        "{word}: {asked}: {}, for {}",
         reached(result, load),
         duration(result.duration_s)
     );
@@ -276,7 +278,8 @@ mod tests {
     fn tests_without_a_measured_phase_have_an_answer() {
         let mut result = measured();
         result.duration_s = 0.0;
-        assert_eq!(compose(&result, None), "");
+        let text = compose(&result, None);
+        assert!(text.starts_with("PASS: The storage meets"), "{text}");
         result.tests = vec![TestKind::Backup, TestKind::Recovery];
         result.workload.name = "exchange-2013".to_owned();
         result.backup = Some(BackupResult {
@@ -456,15 +459,5 @@ mod tests {
         ] {
             assert_eq!(word_of(Verdict::Error, true, Some(kind)), text, "{kind:?}");
         }
-    }
-
-    #[test]
-    fn what_was_not_measured_has_no_answer() {
-        let mut result = measured();
-        result.duration_s = 0.0;
-        assert_eq!(compose(&result, None), "");
-        let mut result = measured();
-        result.verdict = Verdict::Error;
-        assert_eq!(compose(&result, None), "");
     }
 }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use measure::display::number::{count, latency, percent};
+use measure::headline;
 use measure::result::{
     DatabaseFigures, DatabaseResult, PhaseResult, RunKind, RunResult, TargetKind, TargetPath,
     TraceResult, Verdict,
@@ -161,7 +162,10 @@ pub fn complete(result: &mut RunResult, counted: &Counted, waited: f64, ended: O
         result.set_verdict(Verdict::Pass, reason);
     }
     match ended {
-        Some(_) => result.complete = true,
+        Some(_) => {
+            result.complete = true;
+            result.headline = headline::compose(result, None);
+        }
         None => result.mark_unfinished(),
     }
 }
