@@ -159,6 +159,29 @@ fn volumes_that_somebody_unmounts_end_the_server() {
 }
 
 #[test]
+fn files_that_are_still_open_do_not_keep_the_server_from_ending() {
+    for signal in ["INT", "TERM"] {
+        let here = Scratch::new();
+        let Some(mut running) = serving(&here, &[]) else {
+            return;
+        };
+        let volume = opened(&here, "volume-1");
+        volume.write_all_at(&[1; 512], 0).expect("written");
+        running.signal(signal);
+        let own = format!("(process {})", std::process::id());
+        running
+            .end()
+            .exits(0)
+            .prints("writes")
+            .prints("still had files open there")
+            .prints(&own);
+        volume.read_at(&mut [0; 512], 0).expect_err("it is gone");
+        let entries = fs::read_dir(here.path("array")).expect("unmounted");
+        assert_eq!(entries.count(), 0);
+    }
+}
+
+#[test]
 fn places_that_a_mount_would_hide_are_refused() {
     let here = Scratch::new();
     here.file("file", "");

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::serve::{LiveArray, MountError, Served, ServedVolume, StartError, Watcher, mount};
+use ::serve::{LiveArray, MountError, Served, ServedVolume, StartError, Unmounted, Watcher, mount};
 use array::description::{PlannedArray, TracedVolume};
 use config::ByteSize;
 use measure::display::number::count;
@@ -129,13 +129,21 @@ impl Prepared {
         }
         let unmounted = mounted.unmount();
         let served = array.stop();
-        unmounted.map_err(|error| {
+        let unmounted = unmounted.map_err(|error| {
             Error::environment(
                 format!("{} cannot be unmounted: {error}.", self.at.display()),
                 "End the programs that have files open there, then unmount it with 'umount'.",
             )
         })?;
-        Ok(ServeOutcome { served })
+        let holders = match unmounted {
+            Unmounted::Whole => None,
+            Unmounted::InUse { holders } => Some(holders),
+        };
+        Ok(ServeOutcome {
+            served,
+            at: self.at,
+            holders,
+        })
     }
 }
 
@@ -144,6 +152,10 @@ impl Prepared {
 pub struct ServeOutcome {
     /// Times of the requests.
     pub served: Served,
+    /// Where the volumes were mounted.
+    pub at: PathBuf,
+    /// What still had files open when they were unmounted, as far as that is known; `None` when nothing had.
+    pub holders: Option<Vec<String>>,
 }
 
 impl std::fmt::Display for ServeOutcome {
@@ -174,6 +186,17 @@ impl std::fmt::Display for ServeOutcome {
         }
         if served.failed > 0 {
             writeln!(f, "{} failed.", units::count(served.failed, "request"))?;
+        }
+        if let Some(holders) = &self.holders {
+            let who = match holders.is_empty() {
+                true => "others".to_owned(),
+                false => holders.join(", "),
+            };
+            let at = self.at.display();
+            writeln!(
+                f,
+                "{at} was unmounted while {who} still had files open there: what they read and write now fails."
+            )?;
         }
         Ok(())
     }

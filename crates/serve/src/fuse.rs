@@ -13,13 +13,14 @@ use std::time::{Duration, SystemTime};
 use array::payload::Bytes;
 use array::{HostError, HostOperation, SECTOR_BYTES};
 use fuser::{
-    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
-    Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr,
-    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request,
+    Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
+    InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request,
     WriteFlags,
 };
 
 use crate::live_array::{Client, ServedVolume};
+use crate::mounted::Mounted;
 
 /// How long the kernel may remember names and attributes, which never change.
 const REMEMBERED_FOR: Duration = Duration::from_secs(3600);
@@ -45,28 +46,6 @@ pub enum MountError {
     },
 }
 
-/// Volumes that are mounted, until this is dropped or [`Mounted::unmount`] is called.
-pub struct Mounted(BackgroundSession);
-
-impl Mounted {
-    /// Whether the volumes are still there: somebody else may have unmounted them.
-    #[must_use]
-    pub fn is_mounted(&self) -> bool {
-        !self.0.guard.is_finished()
-    }
-
-    /// Unmounts the volumes, unless somebody else has, and waits until that is done.
-    ///
-    /// # Errors
-    /// The system refuses it.
-    pub fn unmount(self) -> io::Result<()> {
-        match self.is_mounted() {
-            true => self.0.umount_and_join(),
-            false => self.0.join(),
-        }
-    }
-}
-
 /// Shows the volumes as files in the empty directory `at`.
 ///
 /// # Errors
@@ -82,7 +61,8 @@ pub fn mount(client: Client, volumes: Vec<ServedVolume>, at: &Path) -> Result<Mo
     config.clone_fd = true;
     let files = VolumeFiles::new(client, volumes);
     let session = fuser::spawn_mount(files, at, &config);
-    session.map(Mounted).map_err(|error| MountError::System {
+    let mounted = session.and_then(|session| Mounted::new(session, at));
+    mounted.map_err(|error| MountError::System {
         path: at.to_owned(),
         error,
     })

@@ -8,9 +8,12 @@
 //! What is stored is kept in memory, disk by disk, with the parity and the mirrors of the array.
 
 mod fuse;
+mod holders;
 mod live_array;
+mod mounted;
 mod served;
 
-pub use fuse::{MountError, Mounted, mount};
+pub use fuse::{MountError, mount};
 pub use live_array::{Client, LiveArray, ServedVolume, StartError, Watcher};
+pub use mounted::{Mounted, Unmounted};
 pub use served::Served;
