@@ -82,12 +82,19 @@ impl IncidentKind {
 #[derive(Debug, Default)]
 pub(crate) struct IncidentLog {
     incidents: Vec<Incident>,
+    ever_added: u64,
 }
 
 impl IncidentLog {
     /// Adds an incident that happens at `at_ns`.
     pub(crate) fn add(&mut self, at_ns: u64, kind: IncidentKind) {
         self.incidents.push(Incident { at_ns, kind });
+        self.ever_added += 1;
+    }
+
+    /// Incidents that were added so far.
+    pub(crate) fn ever_added(&self) -> u64 {
+        self.ever_added
     }
 
     /// Hands over what was added since the last call.

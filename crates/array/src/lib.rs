@@ -31,6 +31,7 @@ pub mod group;
 mod host;
 mod incident;
 mod io;
+pub mod kept;
 pub mod payload;
 pub mod pool;
 pub mod raid;

@@ -5,52 +5,9 @@ mod common;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
-use common::{Ended, Running, Scratch};
-
-const ARRAY: &str = "msa2050";
-
-/// The live array, mounted; `None` where nothing can be.
-fn serving(here: &Scratch, more: &[&str]) -> Option<Running> {
-    if File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/fuse")
-        .is_err()
-    {
-        test_support::skip("there is no FUSE (/dev/fuse)");
-        return None;
-    }
-    here.directory("array");
-    let mut command = common::proofload(&here.path(""));
-    command.arg("serve").args(more);
-    let mut running = Running::start_with(command, &format!("{ARRAY} --at array --size 1GiB"));
-    running.wait_until_it_says("The volumes are mounted");
-    Some(running)
-}
-
-fn opened(here: &Scratch, volume: &str) -> File {
-    let path = here.path("array").join(volume);
-    let opened = File::options().read(true).write(true).open(path);
-    opened.expect("a volume")
-}
-
-fn ended(mut running: Running) -> Ended {
-    running.signal("INT");
-    running.end()
-}
-
-/// Bytes that differ from place to place.
-fn bytes(length: usize, seed: u8) -> Vec<u8> {
-    let byte = |index: usize| {
-        (index as u8)
-            .wrapping_mul(31)
-            .wrapping_add((index >> 8) as u8)
-            ^ seed
-    };
-    (0..length).map(byte).collect()
-}
+use common::Scratch;
+use common::served::{ARRAY, bytes, ended, opened, serving, unmount};
 
 #[test]
 fn what_programs_write_is_there_when_they_read_it() {
@@ -138,11 +95,6 @@ fn a_killed_server_leaves_errors_and_nothing_that_hangs() {
     unmount(&here.path("array"));
     here.proofload("serve nothing-of-the-kind --at array")
         .exits(2);
-}
-
-fn unmount(path: &Path) {
-    let status = std::process::Command::new("umount").arg(path).status();
-    assert!(status.expect("umount").success());
 }
 
 #[test]

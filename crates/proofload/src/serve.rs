@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::serve::{LiveArray, MountError, Served, ServedVolume, StartError, Unmounted, Watcher, mount};
+use ::serve::{
+    LiveArray, MountError, Served, ServedVolume, StartError, Store, Unmounted, Watcher, mount,
+};
 use array::description::{PlannedArray, TracedVolume};
 use config::ByteSize;
 use measure::display::number::count;
@@ -17,6 +19,9 @@ use crate::predict::watch::Watch;
 use crate::replay::array_of_trace::describe_array;
 use crate::scenario::Scenario;
 use execution::Error;
+use store::{open_store, refused_store, store_not_written};
+
+mod store;
 
 /// How large a volume is where neither an option nor the array says it.
 const DEFAULT_BYTES: u64 = 64 << 30;
@@ -38,6 +43,8 @@ pub struct ServeScenario {
     pub seed: u64,
     /// The empty directory in which the volumes are mounted.
     pub at: PathBuf,
+    /// Where contents are stored; `None` for memory.
+    pub store: Option<PathBuf>,
 }
 
 /// A live array that can begin.
@@ -47,6 +54,13 @@ pub struct Prepared {
     volumes: Vec<ServedVolume>,
     seed: u64,
     at: PathBuf,
+    store: Option<OpenStore>,
+}
+
+/// A store, and its path.
+struct OpenStore {
+    path: PathBuf,
+    store: Store,
 }
 
 impl Prepared {
@@ -69,22 +83,37 @@ impl Prepared {
             name: volume.name,
             size_bytes: planned.settings.volumes[usize::from(id.0)].capacity_mib << 20,
         });
-        let volumes = volumes.collect();
+        let volumes: Vec<ServedVolume> = volumes.collect();
         refuse_place(&scenario.at)?;
+        let store = match &scenario.store {
+            Some(path) => Some(OpenStore {
+                store: open_store(path, &planned, &volumes)?,
+                path: path.clone(),
+            }),
+            None => None,
+        };
         Ok(Self {
             title: description.title().to_owned(),
             planned,
             volumes,
             seed: scenario.seed,
             at: scenario.at.clone(),
+            store,
         })
     }
 
     /// What will be there, in a few lines.
     #[must_use]
     pub fn describe(&self) -> String {
+        let contents = match &self.store {
+            None => "kept in memory".to_owned(),
+            Some(OpenStore { path, store }) => match store.has_contents() {
+                true => format!("those of the store {}", path.display()),
+                false => format!("kept in the new store {}", path.display()),
+            },
+        };
         let mut text = format!(
-            "{}, in real time. Its contents are kept in memory.\n",
+            "{}, in real time. Its contents are {contents}.\n",
             self.title
         );
         for volume in &self.volumes {
@@ -109,12 +138,14 @@ impl Prepared {
         stop: &StopRequest,
         notify: impl Fn(&str) + Send + Clone + 'static,
     ) -> Result<ServeOutcome, Error> {
+        let (store, path) = self.store.map(|one| (one.store, one.path)).unzip();
         let array = LiveArray::start(
             self.planned.settings.clone(),
             self.seed,
+            store,
             watcher(&self.planned, notify.clone()),
         );
-        let array = array.map_err(|error| not_started(&error))?;
+        let array = array.map_err(|error| not_started(error, path.as_deref()))?;
         let mounted = mount(array.client(), self.volumes, &self.at);
         let mounted = match mounted {
             Ok(mounted) => mounted,
@@ -124,11 +155,14 @@ impl Prepared {
             }
         };
         notify("The volumes are mounted. Ctrl-C unmounts them.");
-        while !stop.is_stopped() && mounted.is_mounted() {
+        while !stop.is_stopped() && mounted.is_mounted() && !array.has_ended() {
             std::thread::sleep(POLL);
         }
         let unmounted = mounted.unmount();
-        let served = array.stop();
+        let mut served = array.stop();
+        if let (Some(error), Some(path)) = (served.store_error.take(), &path) {
+            return Err(store_not_written(path, &error));
+        }
         let unmounted = unmounted.map_err(|error| {
             Error::environment(
                 format!("{} cannot be unmounted: {error}.", self.at.display()),
@@ -262,9 +296,10 @@ fn refuse_place(at: &Path) -> Result<(), Error> {
     }
 }
 
-fn not_started(error: &StartError) -> Error {
+fn not_started(error: StartError, store: Option<&Path>) -> Error {
     match error {
         StartError::Array(error) => Error::usage(error.to_string(), ""),
+        StartError::Store(error) => refused_store(store.unwrap_or(Path::new("")), error),
         StartError::Thread(error) => Error::environment(
             format!("The thread of the array cannot be started: {error}."),
             "See how many threads the user may have (ulimit -u).",

@@ -5,15 +5,18 @@
 //! - [`mount`] shows the volumes as files of a directory, through FUSE.
 //! - [`Served`] is what was served: the time that requests took, and how late the answers were.
 //!
-//! What is stored is kept in memory, disk by disk, with the parity and the mirrors of the array.
+//! What is stored is kept in memory or in the files of a [`Store`], disk by disk, with the parity and the mirrors of
+//! the array.
 
 mod fuse;
 mod holders;
 mod live_array;
 mod mounted;
 mod served;
+mod store;
 
 pub use fuse::{MountError, mount};
 pub use live_array::{Client, LiveArray, ServedVolume, StartError, Watcher};
 pub use mounted::{Mounted, Unmounted};
 pub use served::Served;
+pub use store::{Description, Store, StoreError};

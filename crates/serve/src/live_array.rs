@@ -1,5 +1,6 @@
 //! The thread of the model.
 
+use std::io;
 use std::num::NonZeroU64;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
@@ -12,6 +13,7 @@ use array::{
 };
 
 use crate::served::Served;
+use crate::store::{OpenedStore, Store, StoreError};
 
 /// Before an answer is due the thread does not sleep any more: it would wake up later than that.
 const SPIN: Duration = Duration::from_micros(20);
@@ -45,6 +47,9 @@ pub enum StartError {
     /// The array cannot be built.
     #[error(transparent)]
     Array(#[from] ArrayError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The thread cannot be started.
     #[error("the thread of the array cannot be started: {0}")]
     Thread(#[from] std::io::Error),
@@ -75,45 +80,56 @@ pub struct Client {
 }
 
 impl LiveArray {
-    /// Builds the array and lets its time begin. `watcher` sees it before that, and then while something goes on.
+    /// Builds the array and lets its time begin. What is written is kept in `store`, or in memory where there is
+    /// none. `watcher` sees the array before it begins, and then while something goes on.
     ///
     /// # Errors
-    /// The settings break a rule, or there is no thread.
+    /// The settings break a rule, the store cannot be used, or there is no thread.
     pub fn start(
         settings: ArraySettings,
         seed: u64,
+        store: Option<Store>,
         mut watcher: Watcher,
     ) -> Result<Self, StartError> {
         let (sender, receiver) = mpsc::channel();
         let (built, is_built) = mpsc::channel();
-        let started = Instant::now();
         let thread = thread::Builder::new().name("array".to_owned());
         let thread = thread.spawn(move || {
             // The model is not made for other threads than its own.
-            let mut array = match Array::new(&settings, seed) {
-                Ok(array) => array,
+            let (mut array, store, now_ns) = match build(&settings, seed, store) {
+                Ok(built) => built,
                 Err(error) => {
                     let _ = built.send(Err(error));
                     return Served::default();
                 }
             };
-            if built.send(Ok(())).is_err() {
+            watcher(&mut array);
+            // The time of an array with a store goes on where it was when everything was there again.
+            let started = Instant::now()
+                .checked_sub(Duration::from_nanos(now_ns))
+                .unwrap_or_else(Instant::now);
+            if built.send(Ok(started)).is_err() {
                 return Served::default();
             }
-            watcher(&mut array);
             // Without it answers are some 50 us later, which shows in the lateness.
             let _ = rustix::thread::set_current_timer_slack(Some(TIMER_SLACK_NS));
-            Model::new(array, watcher, receiver, started).run()
+            Model::new(array, watcher, receiver, started, store).run()
         })?;
-        match is_built.recv() {
+        let started = match is_built.recv() {
             Ok(built) => built?,
             Err(_) => unreachable!("the thread says whether it has built the array"),
-        }
+        };
         Ok(Self {
             sender,
             started,
             thread,
         })
+    }
+
+    /// Whether it answers no more: its store could not be written.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.thread.is_finished()
     }
 
     /// A client of it.
@@ -137,6 +153,20 @@ impl LiveArray {
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
+}
+
+/// The array as its store has it, and its time.
+fn build(
+    settings: &ArraySettings,
+    seed: u64,
+    store: Option<Store>,
+) -> Result<(Array<Bytes>, Option<OpenedStore>, u64), StartError> {
+    let mut array = Array::new(settings, seed)?;
+    let Some(store) = store else {
+        return Ok((array, None, 0));
+    };
+    let (store, now_ns) = store.attach(&mut array)?;
+    Ok((array, Some(store), now_ns))
 }
 
 impl Client {
@@ -207,6 +237,7 @@ struct Model {
     free_tags: Vec<usize>,
     completed: Vec<HostCompletion<Bytes>>,
     served: Served,
+    store: Option<OpenedStore>,
     stops: bool,
 }
 
@@ -216,6 +247,7 @@ impl Model {
         watcher: Watcher,
         receiver: Receiver<Command>,
         started: Instant,
+        store: Option<OpenedStore>,
     ) -> Self {
         Self {
             array,
@@ -228,19 +260,32 @@ impl Model {
             free_tags: Vec::new(),
             completed: Vec::new(),
             served: Served::default(),
+            store,
             stops: false,
         }
     }
 
     fn run(mut self) -> Served {
-        while !self.stops || self.free_tags.len() < self.under_way.len() {
-            self.answer_due();
-            if let Some(command) = self.next_command() {
-                self.take(command);
-                self.take_more();
-            }
+        if let Err(error) = self.serve() {
+            // What is under way ends with the channel of its answer.
+            self.served.store_error = Some(error);
         }
         self.served
+    }
+
+    fn serve(&mut self) -> io::Result<()> {
+        while !self.stops || self.free_tags.len() < self.under_way.len() {
+            self.answer_due()?;
+            if let Some(command) = self.next_command() {
+                self.take(command)?;
+                self.take_more()?;
+            }
+        }
+        if let Some(store) = &mut self.store {
+            store.drain(&mut self.array, self.now_ns)?;
+            store.sync()?;
+        }
+        Ok(())
     }
 
     fn clock_ns(&self) -> u64 {
@@ -248,19 +293,26 @@ impl Model {
     }
 
     /// Lets the model go on until now, and answers what has ended.
-    fn answer_due(&mut self) {
+    fn answer_due(&mut self) -> io::Result<()> {
         let now_ns = self.clock_ns().max(self.now_ns);
-        self.advance_to(now_ns);
+        self.advance_to(now_ns)?;
         if now_ns - self.watched_ns >= WATCH_NS {
             self.watched_ns = now_ns;
+            if let Some(store) = &mut self.store {
+                store.forget(&self.array)?;
+            }
             (self.watcher)(&mut self.array);
         }
+        Ok(())
     }
 
-    fn advance_to(&mut self, now_ns: u64) {
+    fn advance_to(&mut self, now_ns: u64) -> io::Result<()> {
         self.now_ns = now_ns;
         let mut completed = std::mem::take(&mut self.completed);
         self.array.advance_to(now_ns, &mut completed);
+        if let Some(store) = &mut self.store {
+            store.commit(&mut self.array, now_ns)?;
+        }
         for end in completed.drain(..) {
             let tag = end.tag as usize;
             let Some(ended) = self.under_way[tag].take() else {
@@ -272,6 +324,7 @@ impl Model {
             (ended.answer)(end.result.map(|()| end.payload));
         }
         self.completed = completed;
+        Ok(())
     }
 
     /// Waits for a command until the model has something to do.
@@ -303,16 +356,17 @@ impl Model {
         }
     }
 
-    fn take_more(&mut self) {
+    fn take_more(&mut self) -> io::Result<()> {
         for _ in 1..MOST_AT_ONCE {
             match self.receiver.try_recv() {
-                Ok(command) => self.take(command),
-                Err(_) => return,
+                Ok(command) => self.take(command)?,
+                Err(_) => return Ok(()),
             }
         }
+        Ok(())
     }
 
-    fn take(&mut self, command: Command) {
+    fn take(&mut self, command: Command) -> io::Result<()> {
         match command {
             Command::Stop => self.stops = true,
             Command::Request {
@@ -327,9 +381,12 @@ impl Model {
                     .next_event_ns()
                     .is_some_and(|next_ns| next_ns < at_ns)
                 {
-                    self.advance_to(at_ns);
+                    self.advance_to(at_ns)?;
                 }
                 self.now_ns = at_ns;
+                if let Some(store) = &mut self.store {
+                    store.note(&request);
+                }
                 let operation = request.operation;
                 let under_way = Some(UnderWay { operation, answer });
                 let tag = match self.free_tags.pop() {
@@ -346,5 +403,6 @@ impl Model {
                 self.array.submit(at_ns, request);
             }
         }
+        Ok(())
     }
 }

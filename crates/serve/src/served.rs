@@ -4,7 +4,7 @@ use array::{HostError, HostOperation};
 use measure::histogram::LatencyHistogram;
 
 /// Times of requests, and how well they were kept.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Served {
     /// Reads: from their arrival to their answer.
     pub reads: LatencyHistogram,
@@ -17,6 +17,8 @@ pub struct Served {
     pub lateness: LatencyHistogram,
     /// Requests that failed.
     pub failed: u64,
+    /// Why the store could not be written: everything that was under way then, and came later, has failed.
+    pub store_error: Option<std::io::Error>,
 }
 
 impl Served {

@@ -61,7 +61,8 @@ impl<P: Payload> Array<P> {
         let volumes = volumes.map(|(each, place)| build_volume(settings, each, place, &backend));
         let volumes = Volumes::new(volumes.collect());
         let disks = station_disks(settings);
-        let storage = Storage::new(backend, pools, pool_of_group, disks, seed);
+        let pool_names = settings.pools.keys().cloned().collect();
+        let storage = Storage::new(backend, pools, pool_names, pool_of_group, disks, seed);
         let mut events = EventQueue::new(SOURCES);
         storage.schedule_pools(&mut events);
         Ok(Self {

@@ -18,6 +18,12 @@ impl LostSectors {
         self.ever_lost
     }
 
+    /// The runs: volume, first sector, the sector after the last.
+    pub fn runs(&self) -> impl Iterator<Item = (u16, u64, u64)> + '_ {
+        let runs = self.runs.iter();
+        runs.map(|(&(volume, first_sector), &end_sector)| (volume, first_sector, end_sector))
+    }
+
     /// Marks sectors as lost.
     pub fn insert(&mut self, extent: VolumeExtent) {
         self.remove(extent);

@@ -21,6 +21,7 @@ pub(crate) mod counters;
 mod destage;
 mod failover;
 mod flush;
+mod kept;
 mod lookahead;
 mod lost;
 mod operations;

@@ -122,6 +122,11 @@ impl<P: Default> Default for Request<P> {
 }
 
 impl<P> Request<P> {
+    /// Whether it has not ended.
+    pub fn is_in_use(&self) -> bool {
+        self.route.stage != Stage::Free
+    }
+
     /// Sectors that the answer carries to the host.
     pub fn answer_sectors(&self) -> u32 {
         let reads = self.operation == HostOperation::Read && self.result.is_none();

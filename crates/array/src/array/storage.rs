@@ -8,6 +8,7 @@ use crate::group::{
 };
 use crate::host::{FirstWrite, VolumeId};
 use crate::io::VolumeExtent;
+use crate::kept::{DiskContents, KeptDiskGroup, KeptPool, KeptState, Misfit, PageChange};
 use crate::payload::Payload;
 use crate::pool::{Pool, PoolCompletion, PoolCounters, PoolFull, PoolRead, PoolWrite};
 use crate::station::Station;
@@ -23,6 +24,8 @@ pub(super) struct Storage<P> {
     backend: Backend<P>,
     /// The pool of the linear volumes is the first.
     pools: Vec<Pool<P>>,
+    /// The names of the pools behind that one.
+    pool_names: Vec<String>,
     pool_of_group: Vec<u16>,
     /// What the disk in every station is made of, for its replacement.
     descriptions: Vec<DiskDescription>,
@@ -34,6 +37,7 @@ impl<P: Payload> Storage<P> {
     pub fn new(
         backend: Backend<P>,
         pools: Vec<Pool<P>>,
+        pool_names: Vec<String>,
         pool_of_group: Vec<u16>,
         descriptions: Vec<DiskDescription>,
         seed: u64,
@@ -43,6 +47,7 @@ impl<P: Payload> Storage<P> {
         Self {
             backend,
             pools,
+            pool_names,
             pool_of_group,
             descriptions,
             seed,
@@ -135,7 +140,10 @@ impl<P: Payload> Storage<P> {
     /// Gives the pages of an extent back.
     pub fn trim(&mut self, pool: u16, extent: VolumeExtent) {
         let (volume, sectors) = (VolumeId(extent.volume), u64::from(extent.sectors));
-        self.pools[usize::from(pool)].trim(volume, extent.first_sector, sectors);
+        let pool = &mut self.pools[usize::from(pool)];
+        for (group, first_sector, sectors) in pool.trim(volume, extent.first_sector, sectors) {
+            self.backend.discard(group, first_sector, sectors);
+        }
     }
 
     /// The controller that runs a pool is another one from now on.
@@ -219,5 +227,58 @@ impl<P: Payload> Storage<P> {
 
     pub fn check_invariants(&self) -> Result<(), BackendInvariantError> {
         self.backend.check_invariants()
+    }
+}
+
+/// What outlives the process.
+impl<P: Payload> Storage<P> {
+    /// Keeps the contents of each disk where `contents_of` says, and notes where pages lie.
+    pub fn keep(&mut self, contents_of: impl FnMut(u32) -> Box<dyn DiskContents<P>>) {
+        self.backend.keep(contents_of);
+        self.pools.iter_mut().for_each(Pool::note_changes);
+    }
+
+    pub fn kept_disk_groups(&self) -> Vec<KeptDiskGroup> {
+        self.backend.kept_disk_groups()
+    }
+
+    pub fn state_revision(&self) -> u64 {
+        self.backend.state_revision()
+    }
+
+    /// The pools with pages, in the order of their numbers.
+    pub fn kept_pools(&self) -> Vec<KeptPool> {
+        let group_name = |group| self.backend.group(group).name.to_owned();
+        let pools = self.pools[1..].iter().zip(&self.pool_names);
+        pools
+            .filter_map(|(pool, name)| pool.kept(name, group_name))
+            .collect()
+    }
+
+    /// Appends what has changed of [`Storage::kept_pools`].
+    pub fn take_changes(&mut self, changes: &mut Vec<PageChange>) {
+        for (number, pool) in (0..).zip(&mut self.pools[1..]) {
+            pool.take_changes(number, changes);
+        }
+    }
+
+    /// Puts disks and pages back where they were.
+    pub fn restore(
+        &mut self,
+        now_ns: u64,
+        state: &KeptState,
+        pools: &[KeptPool],
+    ) -> Result<(), Misfit> {
+        self.backend.restore(now_ns, &state.disk_group)?;
+        for kept in pools {
+            let number = self.pool_names.iter().position(|name| *name == kept.name);
+            let Some(number) = number else {
+                return Err(Misfit(format!("the array has no pool '{}'", kept.name)));
+            };
+            let backend = &self.backend;
+            let group_name = |group| backend.group(group).name.to_owned();
+            self.pools[number + 1].restore(kept, group_name)?;
+        }
+        Ok(())
     }
 }

@@ -192,6 +192,14 @@ impl DirtyUnits {
         None
     }
 
+    /// Since when the oldest dirty line waits.
+    pub fn oldest_since_ns(&self) -> Option<u64> {
+        let mut ages = self.by_age.iter();
+        let is_valid =
+            |&&(since_ns, slot): &&(u64, u32)| self.units[slot as usize].since_ns == since_ns;
+        ages.find(is_valid).map(|&(since_ns, _)| since_ns)
+    }
+
     /// The oldest unit without a destage under way, if it is dirty since `until_ns` or before.
     ///
     /// By age and not by address: few units become overdue at once, and what a disk holds of them it

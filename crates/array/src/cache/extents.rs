@@ -307,6 +307,8 @@ impl<P: Payload> DataCache<P> {
     /// Moves everything dirty to the cache of the failover partner, and drops the rest.
     /// `lines_per_unit` knows how many lines a unit of a volume has.
     pub fn hand_over(&mut self, now_ns: u64, to: &mut Self, lines_per_unit: impl Fn(u16) -> u64) {
+        let since_ns = self.oldest_waiting_ns().into_iter();
+        to.taken_over_ns = since_ns.chain(to.taken_over_ns).min();
         let slots: Vec<u32> = self.slots().collect();
         for slot in slots {
             let line = self.line(slot);

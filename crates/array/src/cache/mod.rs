@@ -137,6 +137,9 @@ pub(crate) struct DataCache<P> {
     unwritten_by_volume: Vec<u64>,
     /// Lines that writes on their way into the cache may make dirty.
     reserved_lines: u64,
+    /// Since when the oldest of what was taken over from a failed partner was dirty there, until everything is on
+    /// the disks.
+    taken_over_ns: Option<u64>,
     /// Dirty lines by stripe.
     pub dirty: DirtyUnits,
 }
@@ -153,6 +156,7 @@ impl<P: Payload> DataCache<P> {
             unwritten_lines: 0,
             unwritten_by_volume: vec![0; volumes],
             reserved_lines: 0,
+            taken_over_ns: None,
             dirty: DirtyUnits::default(),
         }
     }
@@ -224,6 +228,12 @@ impl<P: Payload> DataCache<P> {
     #[inline]
     pub fn unwritten_lines(&self) -> u64 {
         self.unwritten_lines
+    }
+
+    /// When the oldest write came that waits to go to the disks.
+    pub fn oldest_waiting_ns(&self) -> Option<u64> {
+        let waiting_ns = self.dirty.oldest_since_ns().into_iter();
+        waiting_ns.chain(self.taken_over_ns).min()
     }
 
     /// Lines that are dirty, or that writes on their way into the cache may make dirty.
@@ -396,6 +406,9 @@ impl<P: Payload> DataCache<P> {
         if line.dirty == 0 {
             self.unwritten_by_volume[usize::from(volume_of(line.key))] -= 1;
             self.unwritten_lines -= 1;
+            if self.unwritten_lines == 0 {
+                self.taken_over_ns = None;
+            }
             self.list_if_replaceable(slot);
         }
     }

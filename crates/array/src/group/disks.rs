@@ -6,6 +6,7 @@ use crate::Direction;
 use crate::disk::{Disk, DiskModel};
 use crate::event_queue::{Due, EventQueue};
 use crate::io::IoClass;
+use crate::kept::DiskContents;
 use crate::payload::Payload;
 use crate::slab::Slab;
 use crate::station::{
@@ -60,6 +61,8 @@ pub(super) struct Disks<P> {
     ended: VecDeque<(u32, Outcome)>,
     /// Stations with requests that the disk is to get when nothing more happens in this instant.
     held: Vec<u16>,
+    /// How often sectors were marked as unreadable.
+    ever_marked: u64,
 }
 
 impl<P: Payload> Disks<P> {
@@ -79,7 +82,27 @@ impl<P: Payload> Disks<P> {
             requests: Slab::new(),
             ended: VecDeque::new(),
             held: Vec::new(),
+            ever_marked: 0,
         }
+    }
+
+    /// Keeps the contents of the disk in each station where `contents_of` says.
+    pub(super) fn keep(&mut self, mut contents_of: impl FnMut(u32) -> Box<dyn DiskContents<P>>) {
+        for (number, station) in (0..).zip(&mut self.stations) {
+            station.keep(contents_of(number));
+        }
+    }
+
+    /// Has whole blocks of a disk read as zeros. Nothing happens if there is no such station.
+    pub(super) fn discard(&mut self, station: u16, first_sector: u64, sectors: u64) {
+        if let Some(station) = self.stations.get_mut(usize::from(station)) {
+            station.discard(first_sector, sectors);
+        }
+    }
+
+    /// How often sectors were marked as unreadable.
+    pub(super) fn ever_marked(&self) -> u64 {
+        self.ever_marked
     }
 
     pub(super) fn stations(&self) -> &[Station<P>] {
@@ -230,6 +253,7 @@ impl<P: Payload> Disks<P> {
                 "the sectors are on the disk"
             );
             station.mark_unreadable(first_sector, sectors);
+            self.ever_marked += 1;
         }
     }
 

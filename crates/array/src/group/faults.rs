@@ -118,7 +118,7 @@ impl<P: Payload> Backend<P> {
     }
 
     /// Gives free spares to members that miss their disk.
-    fn use_spare(&mut self, now_ns: u64, set_number: u16) {
+    pub(super) fn use_spare(&mut self, now_ns: u64, set_number: u16) {
         while self.groups.is_worth_rebuilding(set_number) {
             let set = self.groups.set_mut(set_number);
             let mut members = set.members.iter();
@@ -133,7 +133,7 @@ impl<P: Payload> Backend<P> {
     }
 
     /// Rebuilds a member unless all groups have failed.
-    fn rebuild_if_worth_it(&mut self, now_ns: u64, set: u16, member: u16) {
+    pub(super) fn rebuild_if_worth_it(&mut self, now_ns: u64, set: u16, member: u16) {
         if self.groups.is_worth_rebuilding(set) {
             self.begin_rebuild(now_ns, set, member);
         }

@@ -20,6 +20,7 @@
 //! - [`submit`]: how group requests begin and end.
 //! - [`flow`]: how disk requests and tasks follow each other.
 //! - [`read`], [`write`]: the usual ways. [`repair`]: the way when something cannot be read.
+//! - [`kept`]: what outlives the process.
 //! - [`faults`]: disks that fail and are replaced. [`rebuild`], [`scrub`]: background tasks.
 //!   [`sparing`]: rebuilding into spare space that is spread over all disks.
 
@@ -30,6 +31,7 @@ mod disks;
 mod faults;
 mod flow;
 mod interface;
+mod kept;
 mod lock;
 mod pace;
 mod read;

@@ -68,6 +68,8 @@ pub(super) struct GroupTable {
     sets: Vec<DiskSet>,
     groups: Vec<Group>,
     names: Vec<String>,
+    /// The names of the disk groups, set by set.
+    set_names: Vec<String>,
 }
 
 impl Index<u16> for GroupTable {
@@ -97,6 +99,11 @@ impl GroupTable {
             sets: Vec::new(),
             groups: Vec::new(),
             names: names.collect(),
+            set_names: settings
+                .disk_group
+                .iter()
+                .map(|group| group.name.clone())
+                .collect(),
         };
         let mut first_station = 0;
         for disk_group in &settings.disk_group {
@@ -163,6 +170,23 @@ impl GroupTable {
     /// Numbers of the disk sets.
     pub(super) fn set_numbers(&self) -> std::ops::Range<u16> {
         0..self.sets.len() as u16
+    }
+
+    /// The name of the disk group that is the disk set of that number.
+    pub(super) fn set_name(&self, number: u16) -> &str {
+        &self.set_names[usize::from(number)]
+    }
+
+    /// A group of a disk set has failed before.
+    pub(super) fn mark_failed(&mut self, set: u16, name: &str) {
+        let names = &self.names;
+        let groups = self.sets[usize::from(set)].groups.iter();
+        let found = groups
+            .copied()
+            .find(|&group| names[usize::from(group)] == name);
+        if let Some(group) = found {
+            self.groups[usize::from(group)].state = GroupState::Failed;
+        }
     }
 
     pub(super) fn len(&self) -> usize {

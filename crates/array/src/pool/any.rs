@@ -6,6 +6,7 @@ use super::paged::PagedPool;
 use super::request::{Extent, PoolCompletion, PoolFull, PoolRead, PoolWrite};
 use crate::group::GroupCompletion;
 use crate::group::{Groups, Piece};
+use crate::kept::{KeptPool, Misfit, PageChange};
 use crate::payload::Payload;
 use crate::raid::GroupId;
 use crate::{FirstWrite, VolumeId};
@@ -145,10 +146,56 @@ impl<P: Payload> Pool<P> {
     }
 
     /// Gives pages that lie wholly in this stretch back; they read as zeros from now on. What
-    /// lies in other pages stays as it is.
-    pub fn trim(&mut self, volume: VolumeId, first_sector: u64, sectors: u64) {
+    /// lies in other pages stays as it is. Returns where those lay that nobody reads or writes any more:
+    /// group, first sector, sectors.
+    pub fn trim(
+        &mut self,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+    ) -> Vec<(GroupId, u64, u64)> {
+        match self {
+            Self::Linear(_) => Vec::new(),
+            Self::Paged(pool) => pool.trim(volume, first_sector, sectors),
+        }
+    }
+
+    /// Where the pages lie, under the name `name`; `None` for a pool without pages. `group_name` knows the
+    /// names of groups.
+    pub(crate) fn kept(
+        &self,
+        name: &str,
+        group_name: impl Fn(GroupId) -> String,
+    ) -> Option<KeptPool> {
+        match self {
+            Self::Linear(_) => None,
+            Self::Paged(pool) => Some(pool.kept(name, group_name)),
+        }
+    }
+
+    /// Notes changes of where pages lie from now on.
+    pub(crate) fn note_changes(&mut self) {
         if let Self::Paged(pool) = self {
-            pool.trim(volume, first_sector, sectors);
+            pool.note_changes();
+        }
+    }
+
+    /// Appends what has changed; the pool has that number.
+    pub(crate) fn take_changes(&mut self, number: u16, changes: &mut Vec<PageChange>) {
+        if let Self::Paged(pool) = self {
+            pool.take_changes(number, changes);
+        }
+    }
+
+    /// Puts the pages where they lay. `group_name` knows the names of groups.
+    pub(crate) fn restore(
+        &mut self,
+        kept: &KeptPool,
+        group_name: impl Fn(GroupId) -> String,
+    ) -> Result<(), Misfit> {
+        match self {
+            Self::Linear(_) => Err(Misfit(format!("pool '{}' has no pages", kept.name))),
+            Self::Paged(pool) => pool.restore(kept, group_name),
         }
     }
 

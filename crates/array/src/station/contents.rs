@@ -2,15 +2,25 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::kept::DiskContents;
 use crate::payload::Payload;
 
 /// Sectors kept together. Small enough that 4 KiB of data take 4 KiB of memory.
 const BLOCK_SECTORS: u64 = 8;
 
 /// The stored sectors of one disk. What was never written reads as zeros.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Contents<P> {
-    blocks: FxHashMap<u64, P>,
+#[derive(Debug)]
+pub(super) enum Contents<P> {
+    /// In memory, by block.
+    Memory(FxHashMap<u64, P>),
+    /// Where somebody else keeps them.
+    Elsewhere(Box<dyn DiskContents<P>>),
+}
+
+impl<P> Default for Contents<P> {
+    fn default() -> Self {
+        Self::Memory(FxHashMap::default())
+    }
 }
 
 /// The parts of an extent in each block: block, first sector in the block, first in the extent,
@@ -42,9 +52,13 @@ impl<P: Payload> Contents<P> {
         if !P::CARRIES_BYTES {
             return P::default();
         }
+        let blocks = match self {
+            Self::Memory(blocks) => blocks,
+            Self::Elsewhere(contents) => return contents.read(first_sector, sectors),
+        };
         let mut payload = P::zeroed(sectors);
         for (block, in_block, in_extent, length) in split(first_sector, sectors) {
-            if let Some(stored) = self.blocks.get(&block) {
+            if let Some(stored) = blocks.get(&block) {
                 payload.overlay(in_extent, &stored.part(in_block, length));
             }
         }
@@ -57,16 +71,41 @@ impl<P: Payload> Contents<P> {
         if !P::CARRIES_BYTES {
             return;
         }
+        let blocks = match self {
+            Self::Memory(blocks) => blocks,
+            Self::Elsewhere(contents) => {
+                contents.write(first_sector, sectors, payload);
+                return;
+            }
+        };
         for (block, in_block, in_extent, length) in split(first_sector, sectors) {
-            self.blocks
+            blocks
                 .entry(block)
                 .or_insert_with(|| P::zeroed(BLOCK_SECTORS as u32))
                 .overlay(in_block, &payload.part(in_extent, length));
         }
     }
 
-    /// Forgets all blocks, so that every sector reads as zeros.
+    /// Has whole blocks of an extent read as zeros, and takes no room for them any more. What is no whole block
+    /// stays as it is.
+    pub(super) fn discard(&mut self, first_sector: u64, sectors: u64) {
+        let first = first_sector.next_multiple_of(BLOCK_SECTORS);
+        let end = (first_sector + sectors) / BLOCK_SECTORS * BLOCK_SECTORS;
+        match self {
+            Self::Memory(blocks) => {
+                for block in first / BLOCK_SECTORS..end / BLOCK_SECTORS {
+                    blocks.remove(&block);
+                }
+            }
+            Self::Elsewhere(contents) => contents.discard(first, end.saturating_sub(first)),
+        }
+    }
+
+    /// Has every sector read as zeros.
     pub(super) fn clear(&mut self) {
-        self.blocks = FxHashMap::default();
+        match self {
+            Self::Memory(blocks) => *blocks = FxHashMap::default(),
+            Self::Elsewhere(contents) => contents.clear(),
+        }
     }
 }

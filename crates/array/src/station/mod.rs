@@ -22,6 +22,7 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::Direction;
 use crate::disk::{Disk, DiskModel, DiskRequest, SlowableDisk};
 use crate::io::IoClass;
+use crate::kept::DiskContents;
 use crate::payload::Payload;
 use crate::slab::Slab;
 use contents::Contents;
@@ -167,6 +168,16 @@ impl<P: Payload> Station<P> {
         }
     }
 
+    /// Keeps the contents elsewhere than in memory from now on.
+    pub(crate) fn keep(&mut self, contents: Box<dyn DiskContents<P>>) {
+        self.contents = Contents::Elsewhere(contents);
+    }
+
+    /// Has whole blocks of an extent read as zeros.
+    pub(crate) fn discard(&mut self, first_sector: u64, sectors: u64) {
+        self.contents.discard(first_sector, sectors);
+    }
+
     /// Whether the disk works.
     pub fn is_working(&self) -> bool {
         self.working
@@ -215,6 +226,13 @@ impl<P: Payload> Station<P> {
         debug_assert!(self.working);
         self.counters.arrive(now_ns);
         request.arrived_ns = now_ns;
+        if request.direction == Direction::Write {
+            // All columns of a stripe that are written together change at once, so that what is stored is whole
+            // at any time. Who reads them meanwhile may see either.
+            let payload = std::mem::take(&mut request.payload);
+            let (first_sector, sectors) = (request.first_sector, request.sectors);
+            self.contents.write(first_sector, sectors, &payload);
+        }
     }
 
     /// Takes in request `id`, for which [`Self::fill_disk`] is to be called in the same instant: until
@@ -341,7 +359,8 @@ impl<P: Payload> Station<P> {
         self.transfer(request)
     }
 
-    /// Moves the contents. Bad sectors are left as zeros in what is read.
+    /// Hands over what is read; what is written was stored when the request came. Bad sectors are left as they
+    /// are in what is read.
     #[inline]
     fn transfer(&mut self, request: &mut StationRequest<P>) -> Outcome {
         let (first_sector, sectors) = (request.first_sector, request.sectors);
@@ -354,8 +373,6 @@ impl<P: Payload> Station<P> {
                 }
             }
             Direction::Write => {
-                let payload = std::mem::take(&mut request.payload);
-                self.contents.write(first_sector, sectors, &payload);
                 self.clear_bad(first_sector, sectors);
             }
         }
@@ -369,7 +386,12 @@ impl<P: Payload> Station<P> {
         self.bad_sectors.range(range).copied()
     }
 
-    /// Sectors that cannot be read.
+    /// The sectors that cannot be read, in order.
+    pub(crate) fn unreadable_sectors(&self) -> impl Iterator<Item = u64> + '_ {
+        self.bad_sectors.iter().copied()
+    }
+
+    /// How many sectors cannot be read.
     pub fn bad_sectors(&self) -> usize {
         self.bad_sectors.len()
     }
@@ -441,6 +463,7 @@ impl<P: Payload> Station<P> {
         assert!(!self.working, "only a failed disk is replaced");
         self.dispatch = Dispatch::new(settings, disk.on_board_queue_depth());
         self.disk = SlowableDisk::new(disk);
+        self.contents.clear();
         self.working = true;
     }
 

@@ -183,7 +183,7 @@ Exit status:
     Crashtest(CrashtestOptions),
     /// Let real programs use a modelled array in real time: its volumes are files that FUSE mounts.
     ///
-    /// What programs store is kept in memory, and gone at the end. Ctrl-C unmounts the volumes.
+    /// What programs store is kept in memory, or with --store in a directory. Ctrl-C unmounts the volumes.
     Serve(ServeOptions),
     /// Print the completion script of a shell.
     #[command(after_help = "Examples:

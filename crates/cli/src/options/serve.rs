@@ -14,6 +14,7 @@ use super::load::settings;
 #[command(after_help = "Examples:
   proofload serve msa2050 --at /mnt/array
   proofload serve msa2050 --at /mnt/array --volumes 2 --size 20GiB --event '10m disk-fail 3'
+  proofload serve msa2050 --at /mnt/array --size 20GiB --store /var/lib/array
   proofload serve sas-10k-900gb --at /mnt/disk --event '1m disk-slow 0 x20 for 2m'
 
 Exit status:
@@ -26,6 +27,10 @@ pub struct ServeOptions {
     /// Empty directory in which the volumes are mounted as files.
     #[arg(long, value_name = "DIR")]
     pub at: PathBuf,
+    /// Directory in which contents are stored, disk by disk, so that they can be served again; made where there is
+    /// none [default: memory, until the end].
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
     /// How many volumes.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1024))]
     pub volumes: u32,
@@ -61,6 +66,7 @@ impl ServeOptions {
             size: self.size,
             seed: self.seed,
             at: self.at.clone(),
+            store: self.store.clone(),
         })
     }
 }

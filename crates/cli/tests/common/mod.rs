@@ -5,6 +5,7 @@
 pub mod brokerage;
 pub mod mariadb;
 pub mod seccomp;
+pub mod served;
 pub mod witness;
 
 use std::io::{BufRead, BufReader, Read};

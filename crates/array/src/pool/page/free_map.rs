@@ -52,7 +52,15 @@ impl FreeMap {
         for level in self.levels.iter().rev() {
             index = index * 64 + level[index].trailing_zeros() as usize;
         }
-        let mut bit = index;
+        self.take(index as u32).then_some(index as u32)
+    }
+
+    /// Takes a page; `false` if it is not free.
+    pub(crate) fn take(&mut self, page: u32) -> bool {
+        if !self.is_free(page) {
+            return false;
+        }
+        let mut bit = page as usize;
         for level in &mut self.levels {
             let word = &mut level[bit / 64];
             *word &= !(1 << (bit % 64));
@@ -62,7 +70,7 @@ impl FreeMap {
             bit /= 64;
         }
         self.free -= 1;
-        Some(index as u32)
+        true
     }
 
     /// Gives a page back, which must have been taken.

@@ -67,6 +67,8 @@ pub(crate) struct PageMap {
     volumes: Vec<VolumePages>,
     locations: Vec<Location>,
     pub(crate) spaces: Vec<GroupSpace>,
+    /// Pages with another location since somebody asked for them last; `None` where nobody does.
+    moved: Option<Vec<u32>>,
 }
 
 impl PageMap {
@@ -78,7 +80,53 @@ impl PageMap {
             volumes: Vec::new(),
             locations: Vec::new(),
             spaces,
+            moved: None,
         }
+    }
+
+    /// Notes pages that have another location from now on, and slots that are in use for the first time.
+    pub(crate) fn note_changes(&mut self) {
+        self.moved = Some(Vec::new());
+        self.spaces.iter_mut().for_each(GroupSpace::note_changes);
+    }
+
+    /// The pages that have another location since the last call.
+    pub(crate) fn take_moved(&mut self) -> Vec<u32> {
+        self.moved.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn note_moved(&mut self, page: u32) {
+        if let Some(moved) = &mut self.moved {
+            moved.push(page);
+        }
+    }
+
+    /// The location of a page as a number that [`PageMap::restore`] knows again.
+    pub(crate) fn number_of(&self, page: u32) -> u32 {
+        self.locations[page as usize].0
+    }
+
+    /// Puts a page, which has no place, where a number says. `group_of` knows the number of a group now from what
+    /// it was. `false` if there is no such place, or it is not free.
+    pub(crate) fn restore(
+        &mut self,
+        page: u32,
+        number: u32,
+        group_of: impl Fn(usize) -> Option<usize>,
+    ) -> bool {
+        let kept = Location(number);
+        if kept == Location::NOWHERE {
+            return true;
+        }
+        let Some(group) = group_of(kept.group()) else {
+            return false;
+        };
+        let is_taken = self.spaces[group].take_slot_for(kept.slot(), page);
+        if is_taken {
+            let location = Location::new(group, kept.slot());
+            self.locations[page as usize] = location.with_blank(kept.is_blank());
+        }
+        is_taken
     }
 
     /// Adds a volume of `sectors` sectors.
@@ -153,6 +201,7 @@ impl PageMap {
             return false;
         };
         self.locations[page as usize] = Location::new(group, slot).with_blank(used);
+        self.note_moved(page);
         true
     }
 
@@ -161,6 +210,7 @@ impl PageMap {
         let location = &mut self.locations[page as usize];
         assert!(*location != Location::NOWHERE && location.is_blank());
         location.0 &= !Location::BLANK;
+        self.note_moved(page);
     }
 
     /// `page` lies in the reserved slot `to` from now on; its old slot is released.
@@ -169,6 +219,7 @@ impl PageMap {
         assert!(from != Location::NOWHERE, "page {page} has no place");
         self.spaces[to.group()].settle(to.slot(), page);
         self.locations[page as usize] = to;
+        self.note_moved(page);
         self.spaces[from.group()].release(from.slot());
     }
 
@@ -176,6 +227,7 @@ impl PageMap {
     pub(crate) fn release(&mut self, page: u32) -> Option<Location> {
         let from = self.location(page)?;
         self.locations[page as usize] = Location::NOWHERE;
+        self.note_moved(page);
         self.spaces[from.group()].release(from.slot());
         Some(from)
     }

@@ -37,6 +37,8 @@ pub(crate) struct GroupSpace {
     states: Vec<Slot>,
     /// One bit per slot: something may have been written there, so it does not read as zeros.
     used: Vec<u64>,
+    /// Words of those bits that have changed since somebody asked for them last; `None` where nobody does.
+    changed: Option<Vec<u32>>,
 }
 
 /// The slot is free, or becomes so once nothing is in flight on it.
@@ -64,7 +66,42 @@ impl GroupSpace {
             of_others: 0,
             states: vec![free; slots as usize],
             used: vec![0; (slots as usize).div_ceil(64)],
+            changed: None,
         }
+    }
+
+    /// Notes slots that are in use for the first time from now on.
+    pub(crate) fn note_changes(&mut self) {
+        self.changed = Some(Vec::new());
+    }
+
+    /// The words of [`GroupSpace::used`] that have changed since the last call.
+    pub(crate) fn take_changed(&mut self) -> Vec<(u32, u64)> {
+        let changed = self.changed.as_mut().map(std::mem::take);
+        let words = changed.into_iter().flatten();
+        words.map(|word| (word, self.used[word as usize])).collect()
+    }
+
+    /// A bit for each slot in which something may have been written.
+    pub(crate) fn used(&self) -> &[u64] {
+        &self.used
+    }
+
+    /// Takes over such bits of an earlier time.
+    pub(crate) fn restore_used(&mut self, used: &[u64]) {
+        for (own, &kept) in self.used.iter_mut().zip(used) {
+            *own |= kept;
+        }
+    }
+
+    /// Takes a slot for `page`, if there is such a slot and it is free.
+    pub(crate) fn take_slot_for(&mut self, slot: u32, page: u32) -> bool {
+        if slot >= self.slots() || !self.free_map.take(self.order.place(slot)) {
+            return false;
+        }
+        self.states[slot as usize].owner = page;
+        self.owned += 1;
+        true
     }
 
     /// Slots of the group, free ones included.
@@ -241,6 +278,12 @@ impl GroupSpace {
     }
 
     fn mark_used(&mut self, slot: u32) {
+        if self.is_used(slot) {
+            return;
+        }
         self.used[slot as usize / 64] |= 1 << (slot % 64);
+        if let Some(changed) = &mut self.changed {
+            changed.push(slot / 64);
+        }
     }
 }

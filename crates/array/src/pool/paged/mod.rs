@@ -3,8 +3,10 @@
 //!
 //! - [`read`] and [`write`]: the way of a request.
 //! - [`moves`]: pages on their way from one place to another, and writes that meet them.
+//! - [`kept`]: where pages lie, for a pool that outlives its process.
 //! - [`timer`]: what happens every few seconds: drains and the plan of the tiering rule.
 
+mod kept;
 mod moves;
 mod read;
 mod space;

@@ -6,7 +6,7 @@ use crate::payload::Payload;
 use crate::pool::allocation;
 use crate::pool::counters::PoolCounters;
 use crate::pool::operations::Operations;
-use crate::pool::page::{GroupSpace, PageMap};
+use crate::pool::page::{GroupSpace, Location, PageMap};
 use crate::pool::read_cache::ReadCache;
 use crate::pool::records::Records;
 use crate::pool::request::PoolFull;
@@ -14,6 +14,7 @@ use crate::pool::settings::{Affinity, GroupFacts, PoolSettings, PoolVolume, Tier
 use crate::pool::stripes::StripeBatch;
 use crate::pool::tier::Tier;
 use crate::pool::tiering::{AnyTiering, TieringPolicy};
+use crate::raid::GroupId;
 use crate::{BrokenRule, FirstWrite, VolumeId};
 
 impl<P: Payload> PagedPool<P> {
@@ -247,8 +248,14 @@ impl<P: Payload> PagedPool<P> {
     }
 
     /// Gives pages that lie wholly in this stretch back; they read as zeros from now on. What
-    /// lies in other pages stays as it is.
-    pub fn trim(&mut self, volume: VolumeId, first_sector: u64, sectors: u64) {
+    /// lies in other pages stays as it is. Returns where those lay that nobody reads or writes any more: group,
+    /// first sector, sectors.
+    pub fn trim(
+        &mut self,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+    ) -> Vec<(GroupId, u64, u64)> {
         let page_sectors = self.map.page_sectors();
         let mut pages = Vec::new();
         self.for_pages(volume, first_sector, sectors, |stretch| {
@@ -256,13 +263,22 @@ impl<P: Payload> PagedPool<P> {
                 pages.push(stretch.page);
             }
         });
-        for page in pages {
-            self.drop_page(page);
-        }
+        let freed: Vec<Location> = pages
+            .into_iter()
+            .filter_map(|page| self.drop_page(page))
+            .collect();
         self.forget_warnings();
+        let idle = freed.into_iter().filter_map(|location| {
+            let space = &self.map.spaces[location.group()];
+            let (is_free, _) = space.is_free_or_lingers(location.slot());
+            let first_sector = self.map.first_sector(location);
+            is_free.then_some((space.group, first_sector, u64::from(page_sectors)))
+        });
+        idle.collect()
     }
 
-    fn drop_page(&mut self, page: u32) {
+    /// Gives a page back; where it lay.
+    fn drop_page(&mut self, page: u32) -> Option<Location> {
         if let Some(cache) = &mut self.cache {
             let lines = self.map.page_sectors() >> cache.line_shift();
             for line in page * lines..(page + 1) * lines {
@@ -270,9 +286,9 @@ impl<P: Payload> PagedPool<P> {
             }
         }
         self.cancel_move(page);
-        if self.map.release(page).is_some() {
-            self.tiering.removed(page);
-        }
+        let location = self.map.release(page)?;
+        self.tiering.removed(page);
+        Some(location)
     }
 
     /// Lets levels that the pages in use are below again warn again.
