@@ -47,6 +47,10 @@ pub enum IncidentKind {
     GroupFilled(GroupId),
     /// That data was removed.
     GroupEmptied(GroupId),
+    /// The array has no power.
+    PowerCut,
+    /// The power of the array is back.
+    PowerReturned,
     /// So many acknowledged sectors are gone.
     DataLost(u64),
 }
@@ -73,6 +77,8 @@ impl IncidentKind {
             Self::CacheBatteryReturned(_) => "cache-battery-returns",
             Self::GroupFilled(_) => "tier-fills",
             Self::GroupEmptied(_) => "tier-freed",
+            Self::PowerCut => "power-cut",
+            Self::PowerReturned => "power-returns",
             Self::DataLost(_) => "data-lost",
         }
     }

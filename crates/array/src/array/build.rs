@@ -23,6 +23,7 @@ use super::counters::VolumeCounting;
 use super::lookahead::Lookahead;
 use super::lost::LostSectors;
 use super::operations::Operations;
+use super::power::Power;
 use super::read::ReadScratch;
 use super::requests::Requests;
 use super::rules::Rules;
@@ -75,6 +76,7 @@ impl<P: Payload> Array<P> {
             operations: Operations::new(),
             storage,
             lost: LostSectors::default(),
+            power: Power::default(),
             log: IncidentLog::default(),
             lookahead: Lookahead::default(),
             read_scratch: ReadScratch::default(),

@@ -32,7 +32,8 @@ impl<P: Payload> Array<P> {
     fn is_urgent(&self, server: usize) -> bool {
         let controller = &self.controllers[server];
         let partner_works = self.controllers.partner_works(server);
-        !controller.availability.battery_works()
+        let battery_works = controller.availability.battery_works();
+        !self.rules.cache.may_write_back_with(battery_works)
             || !self.rules.cache.may_write_back(partner_works)
             || controller.waiting.needs_destage()
             || self.volumes.any_moves()

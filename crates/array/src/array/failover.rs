@@ -45,6 +45,8 @@ impl<P: Payload> Array<P> {
                     self.log.add(now_ns, IncidentKind::GroupEmptied(group));
                 }
             }
+            Fault::CutPower => self.cut_power(now_ns),
+            Fault::RestorePower => self.restore_power(now_ns),
             Fault::FailController(_)
             | Fault::RestoreController(_)
             | Fault::LoseCacheBattery(_)
@@ -222,7 +224,7 @@ impl<P: Payload> Array<P> {
         }
     }
 
-    fn restore_controller(&mut self, now_ns: u64, number: usize) {
+    pub(super) fn restore_controller(&mut self, now_ns: u64, number: usize) {
         let controller = &mut self.controllers[number];
         if controller.availability.works() {
             return;

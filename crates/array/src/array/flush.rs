@@ -2,7 +2,6 @@
 
 use crate::io::VolumeExtent;
 use crate::payload::Payload;
-use crate::settings::FlushPolicy;
 
 use super::Array;
 
@@ -11,9 +10,10 @@ impl<P: Payload> Array<P> {
     pub(super) fn flush(&mut self, now_ns: u64, id: u32) {
         let server = usize::from(self.requests[id].service.server);
         let controller = &mut self.controllers[server];
-        let safe = controller.availability.battery_works()
-            && self.rules.cache.flush_policy == FlushPolicy::Protected;
-        if safe || controller.cache.unwritten_lines() == 0 {
+        let battery_works = controller.availability.battery_works();
+        if self.rules.cache.is_flushed_at_once(battery_works)
+            || controller.cache.unwritten_lines() == 0
+        {
             self.finish(now_ns, id, None);
             return;
         }

@@ -12,7 +12,7 @@
 //! - [`path`]: ports, CPUs and the link, on the way in and out.
 //! - [`read`], [`write`], [`flush`]: what the owner of a volume does with a request.
 //! - [`destage`]: from the cache to the disks.
-//! - [`failover`]: what breaks and is repaired.
+//! - [`failover`]: what breaks and is repaired. [`power`]: all of it at once.
 //! - [`build`]: from settings to an array; [`counters`]: what it has done.
 
 mod build;
@@ -26,6 +26,7 @@ mod lookahead;
 mod lost;
 mod operations;
 mod path;
+mod power;
 mod read;
 mod requests;
 mod rules;
@@ -51,6 +52,7 @@ use controllers::Controllers;
 use lookahead::Lookahead;
 use lost::LostSectors;
 use operations::Operations;
+use power::Power;
 use read::ReadScratch;
 use requests::{Requests, Stage};
 use rules::Rules;
@@ -98,6 +100,10 @@ pub enum Fault {
     FillGroup(GroupId),
     /// That data is removed.
     EmptyGroup(GroupId),
+    /// The array loses its power: host requests fail, and caches without a battery lose what the disks lack.
+    CutPower,
+    /// The power is back: the controllers that worked before work again.
+    RestorePower,
 }
 
 /// What happens at a time that is known before.
@@ -131,6 +137,7 @@ pub struct Array<P: Payload> {
     operations: Operations,
     storage: Storage<P>,
     lost: LostSectors,
+    power: Power,
     log: IncidentLog,
     lookahead: Lookahead,
     read_scratch: ReadScratch,

@@ -240,7 +240,7 @@ impl<P: Payload> Array<P> {
     }
 
     /// The host has its answer.
-    fn end(&mut self, now_ns: u64, id: u32) {
+    pub(super) fn end(&mut self, now_ns: u64, id: u32) {
         let request = &mut self.requests[id];
         let counting = &mut self.volumes[request.extent.volume].counting;
         counting.inside.leave(now_ns, request.submitted_ns);

@@ -37,6 +37,8 @@ pub(super) struct CacheRules {
     pub write_back_alone: bool,
     /// Whether what is read or written through stays in the cache.
     pub holds_reads: bool,
+    /// Whether writes are cached while the battery does not work.
+    pub write_back_without_battery: bool,
     pub flush_policy: FlushPolicy,
     pub line_sectors: u32,
     pub read_ahead_piece_sectors: u32,
@@ -44,6 +46,22 @@ pub(super) struct CacheRules {
 }
 
 impl CacheRules {
+    /// Whether a write may be acknowledged from a cache whose battery works or not.
+    #[inline]
+    pub fn may_write_back_with(&self, battery_works: bool) -> bool {
+        battery_works || self.write_back_without_battery
+    }
+
+    /// Whether a flush need not wait for the disks, with a battery that works or not.
+    #[inline]
+    pub fn is_flushed_at_once(&self, battery_works: bool) -> bool {
+        match self.flush_policy {
+            FlushPolicy::Protected => battery_works,
+            FlushPolicy::Disks => false,
+            FlushPolicy::Ignored => true,
+        }
+    }
+
     /// Whether an acknowledged write is safe enough with as many copies as there can be.
     #[inline]
     pub fn may_write_back(&self, partner_works: bool) -> bool {
@@ -86,6 +104,7 @@ impl Rules {
                 mirrors: cache.mirror,
                 write_back_alone: failover.write_back_alone,
                 holds_reads: cache.cache_reads,
+                write_back_without_battery: cache.write_back_without_battery,
                 flush_policy: cache.flush,
                 line_sectors: cache.line_sectors(),
                 read_ahead_piece_sectors: (piece_bytes / SECTOR_BYTES) as u32,

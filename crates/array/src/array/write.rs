@@ -19,7 +19,10 @@ impl<P: Payload> Array<P> {
         let partner_works = self.controllers.partner_works(server);
         volume.policy.write_back
             && volume.ownership.moving_to().is_none()
-            && self.controllers[server].availability.battery_works()
+            && self
+                .rules
+                .cache
+                .may_write_back_with(self.controllers[server].availability.battery_works())
             && self.rules.cache.may_write_back(partner_works)
     }
 

@@ -11,7 +11,7 @@ const FORM: &str = "write TIME EVENT [NUMBER] [of GROUP] [xFACTOR] [for TIME], s
                     '10m disk-fail 3' or '20m disk-slow 5 x20 for 2m'";
 
 /// The events as commands; the names of `[[event]]` say what happens.
-const COMMANDS: [(&str, EventName); 11] = [
+const COMMANDS: [(&str, EventName); 13] = [
     ("disk-fail", EventName::DiskFails),
     ("disk-slow", EventName::DiskSlows),
     ("disk-recover", EventName::DiskRecovers),
@@ -23,6 +23,8 @@ const COMMANDS: [(&str, EventName); 11] = [
     ("battery-restored", EventName::CacheBatteryReturns),
     ("tier-full", EventName::TierFills),
     ("tier-freed", EventName::TierFreed),
+    ("power-cut", EventName::PowerCut),
+    ("power-return", EventName::PowerReturns),
 ];
 
 /// What is wrong with a line.
@@ -49,7 +51,7 @@ pub fn event_of_line(line: &str) -> Result<String, EventLineError> {
     let what = event_named(name)?;
     let mut table = format!("[[event]]\nat = \"{at}\"\nwhat = \"{}\"\n", what.name());
     let number_key = match what.subject() {
-        EventSubject::Disk | EventSubject::Group => "disk",
+        EventSubject::Disk | EventSubject::Group | EventSubject::Array => "disk",
         EventSubject::Controller => "controller",
     };
     let mut given = Vec::new();

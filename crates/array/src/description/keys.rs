@@ -139,6 +139,12 @@ choice! {
         TierFills = "tier-fills",
         /// That data is removed.
         TierFreed = "tier-freed",
+        /// The whole array is without power, for ten seconds if nothing else is said. Requests under way fail,
+        /// and so does all that hosts had open before; those that come later wait as they do without a path. Caches
+        /// keep what a battery keeps, and lose the rest of what the disks lack.
+        PowerCut = "power-cut",
+        /// The power is back.
+        PowerReturns = "power-returns",
     }
 }
 
@@ -151,6 +157,8 @@ pub(super) enum EventSubject {
     Controller,
     /// A disk group, by its name.
     Group,
+    /// The whole array.
+    Array,
 }
 
 impl EventName {
@@ -165,6 +173,7 @@ impl EventName {
             | Self::CacheBatteryFails
             | Self::CacheBatteryReturns => EventSubject::Controller,
             Self::TierFills | Self::TierFreed => EventSubject::Group,
+            Self::PowerCut | Self::PowerReturns => EventSubject::Array,
         }
     }
 
@@ -176,12 +185,19 @@ impl EventName {
             Self::ControllerFails => Self::ControllerReturns,
             Self::CacheBatteryFails => Self::CacheBatteryReturns,
             Self::TierFills => Self::TierFreed,
+            Self::PowerCut => Self::PowerReturns,
             Self::DiskRecovers
             | Self::DiskReplaced
             | Self::ControllerReturns
             | Self::CacheBatteryReturns
-            | Self::TierFreed => return None,
+            | Self::TierFreed
+            | Self::PowerReturns => return None,
         })
+    }
+
+    /// How long it lasts where nothing says so; `None` for until its repair.
+    pub(super) fn usual_length(self) -> Option<TimeSpan> {
+        (self == Self::PowerCut).then(|| TimeSpan::seconds(10))
     }
 }
 

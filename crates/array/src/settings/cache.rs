@@ -23,6 +23,9 @@ settings! {
         /// Whether the cache holds what was read; if not, it holds only writes on their way to disk
         /// and what was read ahead.
         pub cache_reads: bool = true, was "hold_reads";
+        /// Whether writes are acknowledged from the cache also while its battery does not work. They are lost with
+        /// the power then, unless a flush came after them.
+        pub write_back_without_battery: bool = false;
         /// What a flush waits for.
         pub flush: FlushPolicy = FlushPolicy::Protected;
         /// When and how writes go to the disks.
@@ -39,6 +42,8 @@ choice! {
         Protected = "protected",
         /// The disks, whether the cache is protected or not.
         Disks = "disks",
+        /// Nothing, whether the cache is protected or not: a cache that loses what it has acknowledged as durable.
+        Ignored = "ignored",
     }
 }
 

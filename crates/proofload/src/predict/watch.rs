@@ -185,6 +185,8 @@ impl Watch {
                 let name = array.group(group).name;
                 format!("the data of others in group '{name}' is removed")
             }
+            IncidentKind::PowerCut => "the power of the array is cut".to_owned(),
+            IncidentKind::PowerReturned => "the power of the array is back".to_owned(),
             IncidentKind::DataLost(sectors) => {
                 format!("{} acknowledged bytes are lost", sectors * 512)
             }
@@ -231,6 +233,8 @@ fn asked_for(fault: Fault) -> Option<IncidentKind> {
         Fault::RestoreCacheBattery(number) => IncidentKind::CacheBatteryReturned(number),
         Fault::FillGroup(group) => IncidentKind::GroupFilled(group),
         Fault::EmptyGroup(group) => IncidentKind::GroupEmptied(group),
+        Fault::CutPower => IncidentKind::PowerCut,
+        Fault::RestorePower => IncidentKind::PowerReturned,
     })
 }
 

@@ -64,7 +64,7 @@ impl Expansion<'_> {
 
     /// The end of an event that lasts for a time, and with whose keys nothing is wrong.
     fn repair_of(&mut self, keys: &EventKeys, number: usize) -> Option<PlannedEvent> {
-        let lasts = keys.lasts?;
+        let lasts = keys.lasts.or_else(|| keys.what.usual_length())?;
         let path = format!("event.{number}.lasts");
         let Some(what) = keys.what.repair() else {
             let message = "this event is a repair, and repairs last";
@@ -123,6 +123,7 @@ impl Expansion<'_> {
             EventSubject::Disk => {}
             EventSubject::Controller => return self.fault_of_controller(keys, path),
             EventSubject::Group => return self.fault_of_group(keys, path),
+            EventSubject::Array => return self.fault_of_array(keys, path),
         }
         let (disk, name) = self.disk_of(keys, path)?;
         Some(match keys.what {
@@ -200,6 +201,27 @@ impl Expansion<'_> {
             _ => (
                 Fault::RestoreCacheBattery(number),
                 format!("{battery} returns"),
+            ),
+        })
+    }
+
+    fn fault_of_array(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
+        for (key, is_there) in [
+            ("disk", keys.disk.is_some()),
+            ("controller", keys.controller.is_some()),
+            ("group", keys.group.is_some()),
+        ] {
+            if is_there {
+                let message = format!("this event is about the whole array and has no {key}");
+                self.report(&format!("{path}.{key}"), message, None);
+                return None;
+            }
+        }
+        Some(match keys.what {
+            EventName::PowerCut => (Fault::CutPower, "the power of the array is cut".to_owned()),
+            _ => (
+                Fault::RestorePower,
+                "the power of the array is back".to_owned(),
             ),
         })
     }
@@ -356,7 +378,12 @@ impl Expansion<'_> {
                 Fault::RestoreController(number) => {
                     down.remove(&number);
                 }
-                Fault::LoseCacheBattery(_)
+                Fault::CutPower => self.notes.push(format!(
+                    "At {} requests under way fail, and those that come later wait for the power.",
+                    format_time(event.at_ns)
+                )),
+                Fault::RestorePower
+                | Fault::LoseCacheBattery(_)
                 | Fault::RestoreCacheBattery(_)
                 | Fault::SlowDisk { .. }
                 | Fault::FillGroup(_)
