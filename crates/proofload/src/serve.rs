@@ -8,6 +8,7 @@ use std::time::Duration;
 use ::serve::{
     LiveArray, MountError, Served, ServedVolume, StartError, Store, Unmounted, Watcher, mount,
 };
+use array::SECTOR_BYTES;
 use array::description::{PlannedArray, TracedVolume};
 use config::ByteSize;
 use measure::display::number::count;
@@ -78,10 +79,16 @@ impl Prepared {
         let whole_disk = description.one_disk_bytes().filter(|_| is_one_disk);
         let size_bytes = scenario.size.map(ByteSize::bytes).or(whole_disk);
         let (planned, ids) = description.plan_for_trace(&named, size_bytes, None)?;
-        let volumes = ids.iter().zip(named).map(|(&id, volume)| ServedVolume {
-            id,
-            name: volume.name,
-            size_bytes: planned.settings.volumes[usize::from(id.0)].capacity_mib << 20,
+        let volumes = ids.iter().zip(named).map(|(&id, volume)| {
+            let settings = &planned.settings.volumes[usize::from(id.0)];
+            let pool = settings.pool.as_ref();
+            let pool = pool.and_then(|pool| planned.settings.pools.get(pool));
+            ServedVolume {
+                id,
+                name: volume.name,
+                size_bytes: settings.capacity_mib << 20,
+                trim_bytes: pool.map(|pool| pool.page_sectors() * SECTOR_BYTES),
+            }
         });
         let volumes: Vec<ServedVolume> = volumes.collect();
         refuse_place(&scenario.at)?;

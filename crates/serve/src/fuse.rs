@@ -7,7 +7,8 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use array::payload::Bytes;
@@ -19,8 +20,10 @@ use fuser::{
     WriteFlags,
 };
 
-use crate::live_array::{Client, ServedVolume};
+use crate::live_array::Client;
 use crate::mounted::Mounted;
+use crate::opened::{Covering, Opened};
+use crate::volume::ServedVolume;
 
 /// How long the kernel may remember names and attributes, which never change.
 const REMEMBERED_FOR: Duration = Duration::from_secs(3600);
@@ -30,6 +33,11 @@ const MOST_UNDER_WAY: u16 = 1024;
 const THREADS: usize = 2;
 /// The number of the first file; the directory has number 1.
 const FIRST_FILE: u64 = 2;
+/// Modes of fallocate(2): the stretch reads as zeros, and the file keeps its size.
+const KEEP_SIZE: i32 = 1;
+const PUNCH_HOLE: i32 = 2;
+const ZERO_RANGE: i32 = 16;
+const KNOWN_MODES: i32 = KEEP_SIZE | PUNCH_HOLE | ZERO_RANGE;
 /// The block size that files name.
 const BLOCK_BYTES: u32 = 4096;
 
@@ -72,37 +80,9 @@ struct VolumeFiles {
     client: Client,
     volumes: Vec<ServedVolume>,
     /// Held by a write that first reads what is around it.
-    unaligned: Mutex<()>,
+    unaligned: Arc<Mutex<()>>,
     owner: (u32, u32),
     since: SystemTime,
-}
-
-/// The sectors that hold a stretch of bytes: the first, how many, and where in them the stretch begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Covering {
-    first_sector: u64,
-    sectors: u32,
-    skipped_bytes: usize,
-}
-
-impl Covering {
-    fn of(offset: u64, length: u32) -> Self {
-        let first_sector = offset / SECTOR_BYTES;
-        let end_sector = (offset + u64::from(length)).div_ceil(SECTOR_BYTES);
-        Self {
-            first_sector,
-            sectors: (end_sector - first_sector) as u32,
-            skipped_bytes: (offset % SECTOR_BYTES) as usize,
-        }
-    }
-
-    fn extent(self) -> (u64, u32) {
-        (self.first_sector, self.sectors)
-    }
-
-    fn is_exact(self, length: u32) -> bool {
-        u64::from(self.sectors) * SECTOR_BYTES == u64::from(length)
-    }
 }
 
 impl VolumeFiles {
@@ -110,7 +90,7 @@ impl VolumeFiles {
         Self {
             client,
             volumes,
-            unaligned: Mutex::new(()),
+            unaligned: Arc::default(),
             owner: (
                 rustix::process::getuid().as_raw(),
                 rustix::process::getgid().as_raw(),
@@ -146,28 +126,6 @@ impl VolumeFiles {
             blksize: BLOCK_BYTES,
             flags: 0,
         })
-    }
-
-    /// Writes bytes that are not whole sectors.
-    fn write_unaligned(
-        &self,
-        volume: &ServedVolume,
-        offset: u64,
-        data: &[u8],
-    ) -> Result<(), HostError> {
-        // Two that meet in a sector would lose what one of them has written.
-        let _one_at_a_time = self
-            .unaligned
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let covering = Covering::of(offset, data.len() as u32);
-        let (client, id) = (&self.client, volume.id);
-        let before = client.wait(id, HostOperation::Read, covering.extent(), Bytes::default())?;
-        let mut bytes = before.as_slice().to_vec();
-        bytes[covering.skipped_bytes..][..data.len()].copy_from_slice(data);
-        let payload = Bytes::new(bytes);
-        client.wait(id, HostOperation::Write, covering.extent(), payload)?;
-        Ok(())
     }
 }
 
@@ -210,7 +168,7 @@ impl Filesystem for VolumeFiles {
     fn open(&self, _: &Request, file: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         match self.volume(file) {
             Some(_) => reply.opened(
-                FileHandle(0),
+                FileHandle(self.client.power_cuts()),
                 FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES,
             ),
             None => reply.error(Errno::EISDIR),
@@ -221,7 +179,7 @@ impl Filesystem for VolumeFiles {
         &self,
         _: &Request,
         file: INodeNo,
-        _: FileHandle,
+        opened: FileHandle,
         offset: u64,
         size: u32,
         _: OpenFlags,
@@ -245,7 +203,7 @@ impl Filesystem for VolumeFiles {
             }
             Err(error) => reply.error(errno(error)),
         };
-        self.client.submit(
+        self.client.opened_at(opened.0).submit(
             volume.id,
             HostOperation::Read,
             covering.extent(),
@@ -258,7 +216,7 @@ impl Filesystem for VolumeFiles {
         &self,
         _: &Request,
         file: INodeNo,
-        _: FileHandle,
+        opened: FileHandle,
         offset: u64,
         data: &[u8],
         _: WriteFlags,
@@ -280,7 +238,8 @@ impl Filesystem for VolumeFiles {
         let data = &data[..length as usize];
         let covering = Covering::of(offset, length);
         if !covering.is_exact(length) {
-            return match self.write_unaligned(volume, offset, data) {
+            let opened = Opened::new(self.client.opened_at(opened.0), volume, &self.unaligned);
+            return match opened.write_unaligned(offset, data) {
                 Ok(()) => reply.written(length),
                 Err(error) => reply.error(errno(error)),
             };
@@ -289,7 +248,7 @@ impl Filesystem for VolumeFiles {
             Ok(_) => reply.written(length),
             Err(error) => reply.error(errno(error)),
         };
-        self.client.submit(
+        self.client.opened_at(opened.0).submit(
             volume.id,
             HostOperation::Write,
             covering.extent(),
@@ -303,7 +262,7 @@ impl Filesystem for VolumeFiles {
         reply.ok();
     }
 
-    fn fsync(&self, _: &Request, file: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+    fn fsync(&self, _: &Request, file: INodeNo, opened: FileHandle, _: bool, reply: ReplyEmpty) {
         let Some(volume) = self.volume(file) else {
             return reply.ok();
         };
@@ -311,13 +270,41 @@ impl Filesystem for VolumeFiles {
             Ok(_) => reply.ok(),
             Err(error) => reply.error(errno(error)),
         };
-        self.client.submit(
+        self.client.opened_at(opened.0).submit(
             volume.id,
             HostOperation::Flush,
             (0, 0),
             Bytes::default(),
             Box::new(answer),
         );
+    }
+
+    /// Gives back the space of a stretch, which reads as zeros afterwards.
+    fn fallocate(
+        &self,
+        _: &Request,
+        file: INodeNo,
+        opened: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let Some(volume) = self.volume(file) else {
+            return reply.error(Errno::EISDIR);
+        };
+        let gives_back = mode & (PUNCH_HOLE | ZERO_RANGE) != 0 && mode & !KNOWN_MODES == 0;
+        if volume.trim_bytes.is_none() || !gives_back {
+            return reply.error(Errno::EOPNOTSUPP);
+        }
+        let length = length.min(volume.size_bytes.saturating_sub(offset));
+        let opened = Opened::new(self.client.opened_at(opened.0), volume, &self.unaligned);
+        // It may be many requests, and others go on meanwhile.
+        let punched = thread::Builder::new().spawn(move || match opened.punch(offset, length) {
+            Ok(()) => reply.ok(),
+            Err(error) => reply.error(errno(error)),
+        });
+        drop(punched);
     }
 
     fn readdir(
@@ -348,31 +335,10 @@ impl Filesystem for VolumeFiles {
         let bytes: u64 = self.volumes.iter().map(|volume| volume.size_bytes).sum();
         let blocks = bytes / u64::from(BLOCK_BYTES);
         let files = self.volumes.len() as u64 + 1;
-        reply.statfs(blocks, 0, 0, files, 0, BLOCK_BYTES, 255, BLOCK_BYTES);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stretches_are_widened_to_whole_sectors() {
-        for (offset, length, first_sector, sectors, skipped_bytes, exact) in [
-            (0, 512, 0, 1, 0, true),
-            (4096, 8192, 8, 16, 0, true),
-            (1, 1, 0, 1, 1, false),
-            (511, 2, 0, 2, 511, false),
-            (1000, 24, 1, 1, 488, false),
-        ] {
-            let covering = Covering::of(offset, length);
-            let expected = Covering {
-                first_sector,
-                sectors,
-                skipped_bytes,
-            };
-            assert_eq!(covering, expected);
-            assert_eq!(covering.is_exact(length), exact);
-        }
+        // A loop device takes the first for the unit in which space is given back.
+        let units = self.volumes.iter().filter_map(|volume| volume.trim_bytes);
+        let unit = units.max().and_then(|bytes| u32::try_from(bytes).ok());
+        let unit = unit.unwrap_or(BLOCK_BYTES);
+        reply.statfs(blocks, 0, 0, files, 0, unit, 255, BLOCK_BYTES);
     }
 }

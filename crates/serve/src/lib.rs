@@ -12,11 +12,14 @@ mod fuse;
 mod holders;
 mod live_array;
 mod mounted;
+mod opened;
 mod served;
 mod store;
+mod volume;
 
 pub use fuse::{MountError, mount};
-pub use live_array::{Client, LiveArray, ServedVolume, StartError, Watcher};
+pub use live_array::{Client, LiveArray, StartError, Watcher};
 pub use mounted::{Mounted, Unmounted};
 pub use served::Served;
 pub use store::{Description, Store, StoreError};
+pub use volume::ServedVolume;

@@ -2,13 +2,15 @@
 
 use std::io;
 use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use array::payload::Bytes;
 use array::{
-    Array, ArrayError, ArraySettings, HostCompletion, HostError, HostOperation, HostRequest,
+    Array, ArrayError, ArraySettings, Fault, HostCompletion, HostError, HostOperation, HostRequest,
     VolumeId,
 };
 
@@ -30,17 +32,6 @@ pub type Watcher = Box<dyn FnMut(&mut Array<Bytes>) + Send>;
 /// Hands over the end of a request. It runs on the thread of the model, and must not wait.
 pub(crate) type Answer = Box<dyn FnOnce(Result<Bytes, HostError>) + Send>;
 
-/// A volume of a live array.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServedVolume {
-    /// Which one it is.
-    pub id: VolumeId,
-    /// What it is called, such as the name of its file.
-    pub name: String,
-    /// Its capacity in bytes.
-    pub size_bytes: u64,
-}
-
 /// Why an array does not go live.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -61,6 +52,14 @@ enum Command {
         at_ns: u64,
         request: HostRequest<Bytes>,
         answer: Answer,
+        /// How often the power had been cut when what it belongs to was opened; `None` where that does not matter.
+        opened_at: Option<u64>,
+    },
+    /// Something is to happen, each after so many nanoseconds.
+    Faults {
+        faults: Vec<(u64, Fault)>,
+        /// Gets the time of the array when they began.
+        begun: Sender<u64>,
     },
     Stop,
 }
@@ -69,6 +68,7 @@ enum Command {
 pub struct LiveArray {
     sender: Sender<Command>,
     started: Instant,
+    power_cuts: Arc<AtomicU64>,
     thread: JoinHandle<Served>,
 }
 
@@ -77,6 +77,8 @@ pub struct LiveArray {
 pub struct Client {
     sender: Sender<Command>,
     started: Instant,
+    power_cuts: Arc<AtomicU64>,
+    opened_at: Option<u64>,
 }
 
 impl LiveArray {
@@ -93,6 +95,8 @@ impl LiveArray {
     ) -> Result<Self, StartError> {
         let (sender, receiver) = mpsc::channel();
         let (built, is_built) = mpsc::channel();
+        let power_cuts = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&power_cuts);
         let thread = thread::Builder::new().name("array".to_owned());
         let thread = thread.spawn(move || {
             // The model is not made for other threads than its own.
@@ -113,7 +117,7 @@ impl LiveArray {
             }
             // Without it answers are some 50 us later, which shows in the lateness.
             let _ = rustix::thread::set_current_timer_slack(Some(TIMER_SLACK_NS));
-            Model::new(array, watcher, receiver, started, store).run()
+            Model::new(array, watcher, receiver, started, store, counted).run()
         })?;
         let started = match is_built.recv() {
             Ok(built) => built?,
@@ -122,6 +126,7 @@ impl LiveArray {
         Ok(Self {
             sender,
             started,
+            power_cuts,
             thread,
         })
     }
@@ -138,6 +143,8 @@ impl LiveArray {
         Client {
             sender: self.sender.clone(),
             started: self.started,
+            power_cuts: Arc::clone(&self.power_cuts),
+            opened_at: None,
         }
     }
 
@@ -193,10 +200,33 @@ impl Client {
             at_ns,
             request,
             answer,
+            opened_at: self.opened_at,
         };
         if let Err(mpsc::SendError(Command::Request { answer, .. })) = self.sender.send(command) {
             answer(Err(HostError::NoPath));
         }
+    }
+
+    /// How often the power of the array was cut so far.
+    pub(crate) fn power_cuts(&self) -> u64 {
+        self.power_cuts.load(Ordering::Acquire)
+    }
+
+    /// The same for what was opened when the power had been cut so often: once it is cut again, all requests fail.
+    pub(crate) fn opened_at(&self, power_cuts: u64) -> Self {
+        Self {
+            opened_at: Some(power_cuts),
+            ..self.clone()
+        }
+    }
+
+    /// Lets something happen to the array now, each after so many nanoseconds, and gives its time then; `None` if the
+    /// array has ended.
+    #[must_use]
+    pub fn inject(&self, faults: Vec<(u64, Fault)>) -> Option<u64> {
+        let (begun, has_begun) = mpsc::channel();
+        let _ = self.sender.send(Command::Faults { faults, begun });
+        has_begun.recv().ok()
     }
 
     /// Submits a request and waits for its end.
@@ -238,6 +268,7 @@ struct Model {
     completed: Vec<HostCompletion<Bytes>>,
     served: Served,
     store: Option<OpenedStore>,
+    power_cuts: Arc<AtomicU64>,
     stops: bool,
 }
 
@@ -248,8 +279,10 @@ impl Model {
         receiver: Receiver<Command>,
         started: Instant,
         store: Option<OpenedStore>,
+        power_cuts: Arc<AtomicU64>,
     ) -> Self {
         Self {
+            power_cuts,
             array,
             watcher,
             watched_ns: 0,
@@ -313,6 +346,8 @@ impl Model {
         if let Some(store) = &mut self.store {
             store.commit(&mut self.array, now_ns)?;
         }
+        self.power_cuts
+            .store(self.array.power_cuts(), Ordering::Release);
         for end in completed.drain(..) {
             let tag = end.tag as usize;
             let Some(ended) = self.under_way[tag].take() else {
@@ -369,10 +404,26 @@ impl Model {
     fn take(&mut self, command: Command) -> io::Result<()> {
         match command {
             Command::Stop => self.stops = true,
+            Command::Faults { faults, begun } => {
+                let now_ns = self.clock_ns().max(self.now_ns);
+                self.advance_to(now_ns)?;
+                for (after_ns, fault) in faults {
+                    self.array.inject(now_ns.saturating_add(after_ns), fault);
+                }
+                self.advance_to(now_ns)?;
+                (self.watcher)(&mut self.array);
+                let _ = begun.send(now_ns);
+            }
+            Command::Request {
+                answer,
+                opened_at: Some(opened_at),
+                ..
+            } if opened_at != self.array.power_cuts() => answer(Err(HostError::NoPath)),
             Command::Request {
                 at_ns,
                 mut request,
                 answer,
+                ..
             } => {
                 // Time in the model does not run backwards: what had to happen before comes first.
                 let at_ns = at_ns.max(self.now_ns);

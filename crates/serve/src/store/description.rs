@@ -10,7 +10,7 @@ use config::Choice;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use crate::live_array::ServedVolume;
+use crate::volume::ServedVolume;
 
 /// The name of the file.
 pub(super) const NAME: &str = "store.toml";

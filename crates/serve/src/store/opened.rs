@@ -185,6 +185,9 @@ impl OpenedStore {
 
     /// Stores what has happened since the last call. What the array has acknowledged may be answered afterwards.
     pub(crate) fn commit(&mut self, array: &mut Array<Bytes>, now_ns: u64) -> io::Result<()> {
+        for volume in array.take_dropped() {
+            self.writes.append_dropped(volume);
+        }
         self.writes.flush(now_ns)?;
         array.take_changes(&mut self.changes);
         let mut shared = self.shared.borrow_mut();

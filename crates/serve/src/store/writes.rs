@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use array::payload::{Bytes, Payload};
+use array::payload::Bytes;
 use array::{HostOperation, HostRequest, SECTOR_BYTES, VolumeId};
 
 use super::files::take;
@@ -21,6 +21,8 @@ const PREFIX: &str = "writes-";
 const HEADER_BYTES: usize = 24;
 const WRITE: u16 = 1;
 const TRIM: u16 = 2;
+/// The array has dropped what it had not brought to the disks of a volume.
+const DROPPED: u16 = 3;
 
 /// The files.
 #[derive(Debug)]
@@ -55,11 +57,27 @@ impl Writes {
             HostOperation::Trim => (TRIM, [].as_slice()),
             HostOperation::Read | HostOperation::Flush => return,
         };
+        let stretch = (request.first_sector, request.sectors);
+        self.encode(request.volume.0, operation, stretch, bytes);
+    }
+
+    /// Appends that the array has lost the writes to a volume that it had not brought to the disks.
+    pub(super) fn append_dropped(&mut self, volume: u16) {
+        self.encode(volume, DROPPED, (0, 0), &[]);
+    }
+
+    fn encode(
+        &mut self,
+        volume: u16,
+        operation: u16,
+        (first_sector, sectors): (u64, u32),
+        bytes: &[u8],
+    ) {
         let begin = self.appended.len();
-        self.appended.extend(request.volume.0.to_le_bytes());
+        self.appended.extend(volume.to_le_bytes());
         self.appended.extend(operation.to_le_bytes());
-        self.appended.extend(request.sectors.to_le_bytes());
-        self.appended.extend(request.first_sector.to_le_bytes());
+        self.appended.extend(sectors.to_le_bytes());
+        self.appended.extend(first_sector.to_le_bytes());
         let mut checksum = crc32fast::Hasher::new();
         checksum.update(&self.appended[begin..]);
         checksum.update(bytes);
@@ -111,16 +129,25 @@ pub(super) fn kept_writes(directory: &Path) -> io::Result<(Vec<HostRequest<Bytes
         let path = path_of(directory, number);
         let bytes = fs::read(&path)?;
         let mut rest = bytes.as_slice();
-        while let Some(request) = decode(&mut rest) {
-            requests.push(request);
+        while let Some(record) = decode(&mut rest) {
+            match record {
+                Record::Request(request) => requests.push(request),
+                Record::Dropped(volume) => requests.retain(|request| request.volume != volume),
+            }
         }
         paths.push(path);
     }
     Ok((requests, paths))
 }
 
-/// The next request; `None` at the end, or where the file was cut off.
-fn decode(rest: &mut &[u8]) -> Option<HostRequest<Bytes>> {
+/// What is in the files.
+enum Record {
+    Request(HostRequest<Bytes>),
+    Dropped(VolumeId),
+}
+
+/// The next record; `None` at the end, or where the file was cut off.
+fn decode(rest: &mut &[u8]) -> Option<Record> {
     let header = rest.get(..HEADER_BYTES)?;
     let mut fields = *rest;
     let volume = u16::from_le_bytes(take(&mut fields)?);
@@ -128,12 +155,9 @@ fn decode(rest: &mut &[u8]) -> Option<HostRequest<Bytes>> {
     let sectors = u32::from_le_bytes(take(&mut fields)?);
     let first_sector = u64::from_le_bytes(take(&mut fields)?);
     let kept = u64::from_le_bytes(take(&mut fields)?);
-    let (operation, length) = match operation {
-        WRITE => (
-            HostOperation::Write,
-            sectors as usize * SECTOR_BYTES as usize,
-        ),
-        TRIM => (HostOperation::Trim, 0),
+    let length = match operation {
+        WRITE => sectors as usize * SECTOR_BYTES as usize,
+        TRIM | DROPPED => 0,
         _ => return None,
     };
     let (bytes, after) = fields.split_at_checked(length)?;
@@ -144,17 +168,20 @@ fn decode(rest: &mut &[u8]) -> Option<HostRequest<Bytes>> {
         return None;
     }
     *rest = after;
-    Some(HostRequest {
+    let volume = VolumeId(volume);
+    let (operation, payload) = match operation {
+        WRITE => (HostOperation::Write, Bytes::new(bytes.to_vec())),
+        TRIM => (HostOperation::Trim, Bytes::default()),
+        _ => return Some(Record::Dropped(volume)),
+    };
+    Some(Record::Request(HostRequest {
         tag: 0,
-        volume: VolumeId(volume),
+        volume,
         operation,
         first_sector,
         sectors,
-        payload: match operation {
-            HostOperation::Write => Bytes::new(bytes.to_vec()),
-            _ => Bytes::zeroed(0),
-        },
-    })
+        payload,
+    }))
 }
 
 fn path_of(directory: &Path, number: u64) -> PathBuf {
@@ -206,11 +233,15 @@ mod tests {
         assert_eq!(kept_writes(directory.path()).expect("read").0.len(), 40);
         writes.forget(Some(32)).expect("removed");
         assert_eq!(kept_writes(directory.path()).expect("read").0.len(), 8);
+        // What the array dropped does not come back.
+        writes.append_dropped(4);
+        writes.flush(41).expect("written");
+        assert_eq!(kept_writes(directory.path()).expect("read").0.len(), 8);
         // What was cut off is not there.
         let last = &kept_writes(directory.path()).expect("read").1[0];
         let file = File::options().write(true).open(last).expect("the file");
         let length = file.metadata().expect("its length").len();
-        file.set_len(length - 1).expect("cut off");
+        file.set_len(length - 25).expect("cut off");
         assert_eq!(kept_writes(directory.path()).expect("read").0.len(), 7);
         writes.forget(None).expect("removed");
         assert_eq!(kept_writes(directory.path()).expect("read").0.len(), 0);
