@@ -39,6 +39,7 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
         Command::Study(options) => commands::study(&options),
         Command::Attach(options) => commands::attach(&options),
         Command::Serve(options) => commands::serve(&options),
+        Command::Event(options) => commands::event(&options),
         Command::Report(options) => commands::report(&options),
         Command::Witness(options) => commands::witness(&options),
         Command::Audit(options) => commands::audit(&options),

@@ -13,6 +13,7 @@ use crate::files::Files;
 use crate::nearest::nearest;
 use crate::registry::WORKLOADS;
 use crate::scenario::Scenario;
+use crate::serve::{BUNDLED_SCRIPTS, Script, bundled_script};
 use crate::study::{BUNDLED_STUDIES, Study, bundled_study};
 use crate::workloads;
 
@@ -27,11 +28,19 @@ pub enum DocumentKind {
     Disk,
     /// A study: published figures and the cases that predict them.
     Study,
+    /// A script of a served array: events at times.
+    Script,
 }
 
 impl DocumentKind {
     /// Every kind; where several have a document of one name, the first is meant.
-    pub const ALL: [Self; 4] = [Self::Profile, Self::Array, Self::Disk, Self::Study];
+    pub const ALL: [Self; 5] = [
+        Self::Profile,
+        Self::Array,
+        Self::Disk,
+        Self::Study,
+        Self::Script,
+    ];
 
     /// The kind of the bundled document of this name.
     #[must_use]
@@ -47,6 +56,7 @@ impl DocumentKind {
             Self::Array => BUNDLED_ARRAYS.iter().map(|one| one.name).collect(),
             Self::Disk => BUNDLED_DISKS.iter().map(|one| one.name).collect(),
             Self::Study => BUNDLED_STUDIES.iter().map(|one| one.name).collect(),
+            Self::Script => BUNDLED_SCRIPTS.iter().map(|one| one.name).collect(),
         }
     }
 
@@ -56,8 +66,8 @@ impl DocumentKind {
         let names = Self::ALL.into_iter().flat_map(Self::names);
         let help = match nearest(name, names) {
             Some(name) => format!("Did you mean {name}?"),
-            None => "'proofload list' names the workloads; 'proofload list arrays', 'disks' and 'studies' the \
-                     others."
+            None => "'proofload list' names the workloads; 'proofload list arrays', 'disks', 'studies' and 'scripts' \
+                     the others."
                 .to_owned(),
         };
         Error::usage(
@@ -74,6 +84,7 @@ impl DocumentKind {
             Self::Array => bundled_array(name).map(|array| array.toml),
             Self::Disk => bundled_disk(name).map(|disk| disk.toml),
             Self::Study => bundled_study(name).map(|study| study.toml),
+            Self::Script => bundled_script(name).map(|script| script.toml),
         }
     }
 
@@ -106,6 +117,13 @@ impl DocumentKind {
                 let studies = BUNDLED_STUDIES.iter();
                 studies.map(|one| Ok((one.name, one.title()?))).collect()
             }
+            Self::Script => {
+                let scripts = BUNDLED_SCRIPTS.iter().map(|one| {
+                    let script = Script::load(&[Source::file(one.name, one.toml)])?;
+                    Ok((one.name, script.title))
+                });
+                scripts.collect()
+            }
         }
     }
 
@@ -122,6 +140,7 @@ impl DocumentKind {
             Self::Array => ("array", "arrays"),
             Self::Disk => ("disk", "disks"),
             Self::Study => ("study", "studies"),
+            Self::Script => ("script", "scripts"),
         };
         let text = Files::default().read_text(name).map_err(|error| {
             let message = match error.kind() {
@@ -149,6 +168,7 @@ impl DocumentKind {
             Self::Array => Description::load(sources)?.resolved_toml(),
             Self::Disk => to_toml(&DiskDescription::load(sources)?),
             Self::Study => to_toml(&Study::load(sources)?),
+            Self::Script => to_toml(&Script::load(sources)?),
         })
     }
 
@@ -172,6 +192,7 @@ impl DocumentKind {
             Self::Array => array(),
             Self::Disk => json_schema::<DiskDescription>("Disk", &[]),
             Self::Study => json_schema::<Study>("Study", &[]),
+            Self::Script => json_schema::<Script>("Script", &[]),
         })
     }
 }

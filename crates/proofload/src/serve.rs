@@ -19,10 +19,16 @@ use workload::progress::StopRequest;
 use crate::predict::watch::Watch;
 use crate::replay::array_of_trace::describe_array;
 use crate::scenario::Scenario;
+use control::listen;
 use execution::Error;
 use store::{open_store, refused_store, store_not_written};
 
+mod control;
+mod scripts;
 mod store;
+
+pub use control::ask_for_event;
+pub use scripts::{BUNDLED_SCRIPTS, BundledScript, Script, bundled_script};
 
 /// How large a volume is where neither an option nor the array says it.
 const DEFAULT_BYTES: u64 = 64 << 30;
@@ -46,10 +52,13 @@ pub struct ServeScenario {
     pub at: PathBuf,
     /// Where contents are stored; `None` for memory.
     pub store: Option<PathBuf>,
+    /// The socket on which events are asked for.
+    pub control: Option<PathBuf>,
 }
 
 /// A live array that can begin.
 pub struct Prepared {
+    scenario: ServeScenario,
     planned: PlannedArray,
     title: String,
     volumes: Vec<ServedVolume>,
@@ -70,27 +79,7 @@ impl Prepared {
     /// # Errors
     /// The description of the array breaks a rule, or the place is not fit for a mount.
     pub fn new(scenario: &ServeScenario) -> Result<Self, Error> {
-        let (description, is_one_disk) = describe_array(&scenario.array)?;
-        let named = (1..=scenario.volumes).map(|number| TracedVolume {
-            name: format!("volume-{number}"),
-            reach_bytes: DEFAULT_BYTES,
-        });
-        let named: Vec<TracedVolume> = named.collect();
-        let whole_disk = description.one_disk_bytes().filter(|_| is_one_disk);
-        let size_bytes = scenario.size.map(ByteSize::bytes).or(whole_disk);
-        let (planned, ids) = description.plan_for_trace(&named, size_bytes, None)?;
-        let volumes = ids.iter().zip(named).map(|(&id, volume)| {
-            let settings = &planned.settings.volumes[usize::from(id.0)];
-            let pool = settings.pool.as_ref();
-            let pool = pool.and_then(|pool| planned.settings.pools.get(pool));
-            ServedVolume {
-                id,
-                name: volume.name,
-                size_bytes: settings.capacity_mib << 20,
-                trim_bytes: pool.map(|pool| pool.page_sectors() * SECTOR_BYTES),
-            }
-        });
-        let volumes: Vec<ServedVolume> = volumes.collect();
+        let (title, planned, volumes) = plan(scenario)?;
         refuse_place(&scenario.at)?;
         let store = match &scenario.store {
             Some(path) => Some(OpenStore {
@@ -100,7 +89,8 @@ impl Prepared {
             None => None,
         };
         Ok(Self {
-            title: description.title().to_owned(),
+            title,
+            scenario: scenario.clone(),
             planned,
             volumes,
             seed: scenario.seed,
@@ -145,6 +135,7 @@ impl Prepared {
         stop: &StopRequest,
         notify: impl Fn(&str) + Send + Clone + 'static,
     ) -> Result<ServeOutcome, Error> {
+        let control = self.scenario.control.clone();
         let (store, path) = self.store.map(|one| (one.store, one.path)).unzip();
         let array = LiveArray::start(
             self.planned.settings.clone(),
@@ -153,6 +144,7 @@ impl Prepared {
             watcher(&self.planned, notify.clone()),
         );
         let array = array.map_err(|error| not_started(error, path.as_deref()))?;
+        let client = array.client();
         let mounted = mount(array.client(), self.volumes, &self.at);
         let mounted = match mounted {
             Ok(mounted) => mounted,
@@ -161,10 +153,20 @@ impl Prepared {
                 return Err(not_mounted(&error));
             }
         };
+        let socket = control.map(|path| listen(&path, self.scenario, client));
+        let socket = match socket.transpose() {
+            Ok(socket) => socket,
+            Err(error) => {
+                let _ = mounted.unmount();
+                drop(array.stop());
+                return Err(error);
+            }
+        };
         notify("The volumes are mounted. Ctrl-C unmounts them.");
         while !stop.is_stopped() && mounted.is_mounted() && !array.has_ended() {
             std::thread::sleep(POLL);
         }
+        drop(socket);
         let unmounted = mounted.unmount();
         let mut served = array.stop();
         if let (Some(error), Some(path)) = (served.store_error.take(), &path) {
@@ -245,6 +247,32 @@ impl std::fmt::Display for ServeOutcome {
 
 fn longest_ms(latencies: &LatencyHistogram) -> f64 {
     latencies.longest_ns() as f64 / 1e6
+}
+
+/// The array of a scenario with its volumes, and its title.
+fn plan(scenario: &ServeScenario) -> Result<(String, PlannedArray, Vec<ServedVolume>), Error> {
+    let (description, is_one_disk) = describe_array(&scenario.array)?;
+    let named = (1..=scenario.volumes).map(|number| TracedVolume {
+        name: format!("volume-{number}"),
+        reach_bytes: DEFAULT_BYTES,
+    });
+    let named: Vec<TracedVolume> = named.collect();
+    let whole_disk = description.one_disk_bytes().filter(|_| is_one_disk);
+    let size_bytes = scenario.size.map(ByteSize::bytes).or(whole_disk);
+    let (planned, ids) = description.plan_for_trace(&named, size_bytes, None)?;
+    let volumes = ids.iter().zip(named).map(|(&id, volume)| {
+        let settings = &planned.settings.volumes[usize::from(id.0)];
+        let pool = settings.pool.as_ref();
+        let pool = pool.and_then(|pool| planned.settings.pools.get(pool));
+        ServedVolume {
+            id,
+            name: volume.name,
+            size_bytes: settings.capacity_mib << 20,
+            trim_bytes: pool.map(|pool| pool.page_sectors() * SECTOR_BYTES),
+        }
+    });
+    let volumes: Vec<ServedVolume> = volumes.collect();
+    Ok((description.title().to_owned(), planned, volumes))
 }
 
 /// Lets the planned events happen, and says what follows from them.

@@ -2,12 +2,14 @@
 //!
 //! - [`LiveArray`] is the array on a thread of its own, which lets the model go on with the wall clock and answers
 //!   each request when the model has ended it. A [`Client`] of it submits requests from any thread.
+//! - [`ControlSocket`] takes events while the array is served.
 //! - [`mount`] shows the volumes as files of a directory, through FUSE.
 //! - [`Served`] is what was served: the time that requests took, and how late the answers were.
 //!
 //! What is stored is kept in memory or in the files of a [`Store`], disk by disk, with the parity and the mirrors of
 //! the array.
 
+mod control;
 mod fuse;
 mod holders;
 mod live_array;
@@ -17,6 +19,7 @@ mod served;
 mod store;
 mod volume;
 
+pub use control::{ControlSocket, ask};
 pub use fuse::{MountError, mount};
 pub use live_array::{Client, LiveArray, StartError, Watcher};
 pub use mounted::{Mounted, Unmounted};

@@ -14,6 +14,7 @@ pub fn list(options: &ListOptions) -> Result<ExitStatus, CommandError> {
         Listed::Arrays => DocumentKind::Array,
         Listed::Disks => DocumentKind::Disk,
         Listed::Studies => DocumentKind::Study,
+        Listed::Scripts => DocumentKind::Script,
     };
     let titles = kind.titles()?;
     let width = titles.iter().map(|(name, _)| name.len() + 2).max();

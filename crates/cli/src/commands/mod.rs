@@ -47,7 +47,7 @@ pub use manual::manual;
 pub use predict::predict;
 pub use report::report;
 pub use run::run;
-pub use serve::serve;
+pub use serve::{event, serve};
 pub use show::show;
 pub use study::study;
 pub use verify::verify;

@@ -38,7 +38,7 @@ pub use import::ImportOptions;
 pub use output::OutputOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
-pub use serve::ServeOptions;
+pub use serve::{EventOptions, ServeOptions};
 pub use study::StudyOptions;
 pub use witness::{AuditOptions, WitnessServerOptions};
 
@@ -185,6 +185,10 @@ Exit status:
     ///
     /// What programs store is kept in memory, or with --store in a directory. Ctrl-C unmounts the volumes.
     Serve(ServeOptions),
+    /// Let something happen now to an array that is served.
+    ///
+    /// Events have the words of 'serve --event', without the time. Answered with a sentence once it has happened.
+    Event(EventOptions),
     /// Print the completion script of a shell.
     #[command(after_help = "Examples:
   proofload completions bash > /etc/bash_completion.d/proofload")]
@@ -275,6 +279,8 @@ pub enum Listed {
     Disks,
     /// Published studies for `study`.
     Studies,
+    /// Scripts of events for `serve`.
+    Scripts,
 }
 
 /// Options of `attach`.

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 use config::ByteSize;
-use proofload::serve::ServeScenario;
+use proofload::documents::DocumentKind;
+use proofload::serve::{Script, ServeScenario};
 use proofload::{Error, Scenario};
 
 use super::load::settings;
@@ -15,6 +16,7 @@ use super::load::settings;
   proofload serve msa2050 --at /mnt/array
   proofload serve msa2050 --at /mnt/array --volumes 2 --size 20GiB --event '10m disk-fail 3'
   proofload serve msa2050 --at /mnt/array --size 20GiB --store /var/lib/array
+  proofload serve msa2050 --at /mnt/array --script rebuild-under-load --control /run/array.socket
   proofload serve sas-10k-900gb --at /mnt/disk --event '1m disk-slow 0 x20 for 2m'
 
 Exit status:
@@ -40,6 +42,13 @@ pub struct ServeOptions {
     /// Something that breaks or is repaired, such as '10m disk-fail 3'; may be given several times.
     #[arg(long, value_name = "EVENT")]
     pub event: Vec<String>,
+    /// Events at times, and the settings they need: a bundled script (see `proofload list scripts`), or the path of
+    /// one.
+    #[arg(long, value_name = "SCRIPT")]
+    pub script: Option<String>,
+    /// Socket on which `proofload event` asks for events; it must not be there yet.
+    #[arg(long, value_name = "PATH")]
+    pub control: Option<PathBuf>,
     /// Change a setting of the array, such as array.pool.ssd_count=4; may be given several times.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
     pub set: Vec<String>,
@@ -54,12 +63,21 @@ impl ServeOptions {
     /// # Errors
     /// A `--set` without a value, an `--event` that is none.
     pub fn scenario(&self) -> Result<ServeScenario, Error> {
+        let script = match &self.script {
+            Some(name) => Some(Script::load(&[DocumentKind::Script.find(name)?])?),
+            None => None,
+        };
+        let (mut set, mut lines) = script
+            .map(|script| (script.settings, script.events))
+            .unwrap_or_default();
+        set.extend(self.set.iter().cloned());
+        lines.extend(self.event.iter().cloned());
         let array = Scenario {
             array: self.array.clone(),
-            settings: settings(&self.set)?,
+            settings: settings(&set)?,
             ..Scenario::default()
         };
-        let mut events = self.event.iter();
+        let mut events = lines.iter();
         Ok(ServeScenario {
             array: events.try_fold(array, |array, line| array.with_event(line))?,
             volumes: self.volumes,
@@ -67,6 +85,26 @@ impl ServeOptions {
             seed: self.seed,
             at: self.at.clone(),
             store: self.store.clone(),
+            control: self.control.clone(),
         })
     }
+}
+
+/// Options of `event`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  proofload event /run/array.socket disk-fail 3
+  proofload event /run/array.socket disk-slow 5 x20 for 2m
+  proofload event /run/array.socket power-cut for 30s
+
+Exit status:
+    0  it has happened
+    2  usage: the array has no such event, and nothing happened
+    3  environment: no array answers")]
+pub struct EventOptions {
+    /// The socket that `proofload serve --control` was given.
+    pub socket: PathBuf,
+    /// What is to happen, such as `disk-fail 3`.
+    #[arg(required = true, value_name = "EVENT")]
+    pub event: Vec<String>,
 }

@@ -10,6 +10,11 @@ pub const ARRAY: &str = "msa2050";
 
 /// The live array, mounted; `None` where nothing can be.
 pub fn serving(here: &Scratch, more: &[&str]) -> Option<Running> {
+    serving_of(ARRAY, here, more)
+}
+
+/// The same of another array.
+pub fn serving_of(array: &str, here: &Scratch, more: &[&str]) -> Option<Running> {
     if File::options()
         .read(true)
         .write(true)
@@ -22,7 +27,7 @@ pub fn serving(here: &Scratch, more: &[&str]) -> Option<Running> {
     let _ = std::fs::create_dir(here.path("array"));
     let mut command = proofload(&here.path(""));
     command.arg("serve").args(more);
-    let mut running = Running::start_with(command, &format!("{ARRAY} --at array --size 1GiB"));
+    let mut running = Running::start_with(command, &format!("{array} --at array --size 1GiB"));
     running.wait_until_it_says("The volumes are mounted");
     Some(running)
 }

@@ -256,7 +256,7 @@ fn rebuild_of(disks: &[(String, usize)], spread: &[String], number: u32) -> Stri
 }
 
 /// Hours, minutes and seconds.
-fn clock(seconds: f64) -> String {
+pub fn clock(seconds: f64) -> String {
     let whole = seconds as u64;
     let (hours, minutes) = (whole / 3600, whole / 60 % 60);
     let rest = seconds - (hours * 3600 + minutes * 60) as f64;
