@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Longest line.
 const LINE_BYTES: u64 = 4096;
 /// Who asks has so long to do it, and to take the answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 const CARRIED_OUT: &str = "ok ";
 const REFUSED: &str = "refused ";
 
@@ -53,8 +53,8 @@ fn serve_one(
     mut stream: &UnixStream,
     carry_out: &impl Fn(&str) -> Result<String, String>,
 ) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(stream.take(LINE_BYTES)).read_line(&mut line)?;
     let answer = match carry_out(line.trim()) {
@@ -70,7 +70,7 @@ fn serve_one(
 /// Nobody listens there, or no answer came.
 pub fn ask(path: &Path, event: &str) -> io::Result<Result<String, String>> {
     let mut stream = UnixStream::connect(path)?;
-    stream.set_read_timeout(Some(2 * PATIENCE))?;
+    stream.set_read_timeout(Some(2 * TIMEOUT))?;
     stream.write_all(format!("{event}\n").as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;

@@ -304,6 +304,17 @@ impl<P: Payload> DataCache<P> {
         }
     }
 
+    /// Whether the cache holds anything of a volume that the disks lack.
+    pub fn has_unwritten_of(&self, volume: u16) -> bool {
+        self.unwritten_by_volume[usize::from(volume)] > 0
+    }
+
+    /// When the oldest write came that waits to go to the disks.
+    pub fn oldest_waiting_ns(&self) -> Option<u64> {
+        let waiting_ns = self.dirty.oldest_since_ns().into_iter();
+        waiting_ns.chain(self.taken_over_ns).min()
+    }
+
     /// Moves everything dirty to the cache of the failover partner, and drops the rest.
     /// `lines_per_unit` knows how many lines a unit of a volume has.
     pub fn hand_over(&mut self, now_ns: u64, to: &mut Self, lines_per_unit: impl Fn(u16) -> u64) {

@@ -230,21 +230,10 @@ impl<P: Payload> DataCache<P> {
         self.unwritten_lines
     }
 
-    /// When the oldest write came that waits to go to the disks.
-    pub fn oldest_waiting_ns(&self) -> Option<u64> {
-        let waiting_ns = self.dirty.oldest_since_ns().into_iter();
-        waiting_ns.chain(self.taken_over_ns).min()
-    }
-
     /// Lines that are dirty, or that writes on their way into the cache may make dirty.
     #[inline]
     pub fn filled_lines(&self) -> u64 {
         self.unwritten_lines + self.reserved_lines
-    }
-
-    /// Whether the cache holds anything of a volume that the disks lack.
-    pub fn has_unwritten_of(&self, volume: u16) -> bool {
-        self.unwritten_by_volume[usize::from(volume)] > 0
     }
 
     /// The line with that key, a new one if there is none; `None` if nothing can be replaced.

@@ -80,6 +80,6 @@ pub fn store_not_written(path: &Path, error: &io::Error) -> Error {
             "The store {} could not be written, and requests failed since: {error}.",
             path.display()
         ),
-        "Make room, or mend the storage, and serve the store again: what was acknowledged is there.",
+        "Make room, or repair the storage, and serve the store again: what was acknowledged is there.",
     )
 }
