@@ -13,7 +13,7 @@
 //! - [`read`], [`write`], [`flush`]: what the owner of a volume does with a request.
 //! - [`destage`]: from the cache to the disks.
 //! - [`failover`]: what breaks and is repaired. [`power`]: all of it at once.
-//! - [`build`]: from settings to an array; [`counters`]: what it has done.
+//! - [`build`]: from settings to an array; [`counters`]: what it has done; [`space`]: what has space of its own.
 
 mod build;
 mod controllers;
@@ -30,6 +30,7 @@ mod power;
 mod read;
 mod requests;
 mod rules;
+mod space;
 mod storage;
 mod volumes;
 mod write;

@@ -146,6 +146,17 @@ impl<P: Payload> Storage<P> {
         }
     }
 
+    /// Whether a sector has space in the pool, and how many of a stretch from it on are like it.
+    pub fn has_space(
+        &self,
+        pool: u16,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+    ) -> (bool, u64) {
+        self.pools[usize::from(pool)].has_space(volume, first_sector, sectors)
+    }
+
     /// The controller that runs a pool is another one from now on.
     pub fn fail_over(&mut self, pool: u16) {
         self.pools[usize::from(pool)].fail_over();

@@ -199,6 +199,15 @@ impl<P: Payload> Pool<P> {
         }
     }
 
+    /// Whether a sector has space, and how many of a stretch from it on are like it. What has none reads as
+    /// zeros.
+    pub fn has_space(&self, volume: VolumeId, first_sector: u64, sectors: u64) -> (bool, u64) {
+        match self {
+            Self::Linear(_) => (true, sectors),
+            Self::Paged(pool) => pool.has_space(volume, first_sector, sectors),
+        }
+    }
+
     /// Data of others takes all that is free in a disk group (`fills`), or is removed from it. Whether the group
     /// holds pages of the pool.
     pub fn fill_group(&mut self, group: GroupId, fills: bool) -> bool {

@@ -170,6 +170,9 @@ impl Trial {
             };
             assert!(allowed, "{context}: {error}");
         }
+        if completion.result.is_ok() {
+            self.check_space(&asked, completion, &context);
+        }
         let volume = &mut self.model[usize::from(asked.volume)];
         let span =
             asked.first_sector as usize..asked.first_sector as usize + asked.sectors as usize;
@@ -203,6 +206,34 @@ impl Trial {
                     versions.push(0);
                 }
             }
+        }
+    }
+
+    /// What has no space reads as zeros, what was written has some, and pages that were trimmed have none.
+    fn check_space(&self, asked: &Asked, completion: &HostCompletion<Bytes>, context: &str) {
+        let volume = VolumeId(asked.volume);
+        let end_sector = asked.first_sector + u64::from(asked.sectors);
+        let mut sector = asked.first_sector;
+        while sector < end_sector && asked.operation != HostOperation::Flush {
+            let found = self.array.has_space(volume, sector, end_sector - sector);
+            let (has_space, alike) = found.expect("a stretch of the volume");
+            assert!(alike > 0 && alike <= end_sector - sector, "{context}");
+            let from = (sector - asked.first_sector) as usize * SECTOR;
+            match asked.operation {
+                HostOperation::Read if !has_space => {
+                    let bytes = &completion.payload.as_slice()[from..][..alike as usize * SECTOR];
+                    assert!(bytes.iter().all(|&byte| byte == 0), "{context}: {sector}");
+                }
+                HostOperation::Write => assert!(has_space, "{context}: {sector}"),
+                HostOperation::Trim if has_space => {
+                    let page_sectors = self.array.page_sectors(volume).unwrap_or(u64::MAX);
+                    let whole_page = sector.next_multiple_of(page_sectors);
+                    let end_of_page = whole_page.saturating_add(page_sectors);
+                    assert!(end_of_page > sector + alike, "{context}: {whole_page}");
+                }
+                _ => {}
+            }
+            sector += alike;
         }
     }
 

@@ -277,6 +277,23 @@ impl<P: Payload> PagedPool<P> {
         idle.collect()
     }
 
+    /// Whether a sector has space, and how many of a stretch from it on are like it.
+    pub fn has_space(&self, volume: VolumeId, first_sector: u64, sectors: u64) -> (bool, u64) {
+        let (page, _) = self.map.page_of(volume, first_sector);
+        let has_space = self.map.location(page).is_some();
+        let page_sectors = u64::from(self.map.page_sectors());
+        let end_sector = first_sector + sectors;
+        let mut alike_until = first_sector;
+        while alike_until < end_sector {
+            let (page, _) = self.map.page_of(volume, alike_until);
+            if self.map.location(page).is_some() != has_space {
+                break;
+            }
+            alike_until = (alike_until / page_sectors + 1) * page_sectors;
+        }
+        (has_space, alike_until.min(end_sector) - first_sector)
+    }
+
     /// Gives a page back; where it lay.
     fn drop_page(&mut self, page: u32) -> Option<Location> {
         if let Some(cache) = &mut self.cache {
