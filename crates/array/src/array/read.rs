@@ -214,7 +214,11 @@ impl<P: Payload> Array<P> {
                 let from = (first_sector - extent.first_sector) as u32;
                 let to = (first_sector - waiting.extent.first_sector) as u32;
                 let part = payload.part(from, waiter.extent.sectors);
-                waiting.payload.overlay(to, &part);
+                // Most reads are one part, which needs no second copy.
+                match waiter.extent == waiting.extent {
+                    true => waiting.payload = part,
+                    false => waiting.payload.overlay(to, &part),
+                }
             }
             self.part_ended(now_ns, request);
         }
