@@ -1,4 +1,4 @@
-//! A modelled array in real time: its volumes as files that real programs use.
+//! A modelled array in real time: its volumes as files that real programs use, or by NBD.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::serve::{
-    LiveArray, MountError, Served, ServedVolume, StartError, Store, Unmounted, Watcher, mount,
+    ControlSocket, LiveArray, MountError, Mounted, Served, ServedVolume, StartError, Store,
+    Unmounted, Watcher, mount, nbd::NbdServer,
 };
 use array::SECTOR_BYTES;
 use array::description::{PlannedArray, TracedVolume};
@@ -21,13 +22,16 @@ use crate::replay::array_of_trace::describe_array;
 use crate::scenario::Scenario;
 use control::listen;
 use execution::Error;
+use nbd::PreparedNbd;
 use store::{open_store, refused_store, store_not_written};
 
 mod control;
+mod nbd;
 mod scripts;
 mod store;
 
 pub use control::ask_for_event;
+pub use nbd::NbdScenario;
 pub use scripts::{BUNDLED_SCRIPTS, BundledScript, Script, bundled_script};
 
 /// How large a volume is where neither an option nor the array says it.
@@ -48,8 +52,10 @@ pub struct ServeScenario {
     pub size: Option<ByteSize>,
     /// Seed of the array.
     pub seed: u64,
-    /// The empty directory in which the volumes are mounted.
-    pub at: PathBuf,
+    /// The empty directory in which the volumes are mounted; `None` to serve them otherwise.
+    pub at: Option<PathBuf>,
+    /// Where they are served by NBD, if anywhere.
+    pub nbd: Option<NbdScenario>,
     /// Where contents are stored; `None` for memory.
     pub store: Option<PathBuf>,
     /// The socket on which events are asked for.
@@ -63,7 +69,8 @@ pub struct Prepared {
     title: String,
     volumes: Vec<ServedVolume>,
     seed: u64,
-    at: PathBuf,
+    at: Option<PathBuf>,
+    nbd: Option<PreparedNbd>,
     store: Option<OpenStore>,
 }
 
@@ -73,14 +80,24 @@ struct OpenStore {
     store: Store,
 }
 
+/// By what an array is reached.
+#[derive(Default)]
+struct FrontEnds {
+    mounted: Option<Mounted>,
+    nbd: Option<NbdServer>,
+    control: Option<ControlSocket>,
+}
+
 impl Prepared {
-    /// Checks everything. Nothing is mounted yet.
+    /// Checks everything. Nothing is mounted yet, and no client is served.
     ///
     /// # Errors
-    /// The description of the array breaks a rule, or the place is not fit for a mount.
+    /// The description of the array breaks a rule, the place is not fit for a mount, or nothing can listen at the
+    /// address.
     pub fn new(scenario: &ServeScenario) -> Result<Self, Error> {
         let (title, planned, volumes) = plan(scenario)?;
-        refuse_place(&scenario.at)?;
+        scenario.at.as_deref().map_or(Ok(()), refuse_place)?;
+        let nbd = scenario.nbd.as_ref().map(PreparedNbd::new).transpose()?;
         let store = match &scenario.store {
             Some(path) => Some(OpenStore {
                 store: open_store(path, &planned, &volumes)?,
@@ -95,6 +112,7 @@ impl Prepared {
             volumes,
             seed: scenario.seed,
             at: scenario.at.clone(),
+            nbd,
             store,
         })
     }
@@ -114,7 +132,7 @@ impl Prepared {
             self.title
         );
         for volume in &self.volumes {
-            let path = self.at.join(&volume.name);
+            let path = self.at.clone().unwrap_or_default().join(&volume.name);
             let size = units::size(volume.size_bytes);
             text.push_str(&format!("  {}  {size}\n", path.display()));
         }
@@ -131,12 +149,11 @@ impl Prepared {
     /// # Errors
     /// The volumes cannot be mounted or unmounted.
     pub fn run(
-        self,
+        mut self,
         stop: &StopRequest,
         notify: impl Fn(&str) + Send + Clone + 'static,
     ) -> Result<ServeOutcome, Error> {
-        let control = self.scenario.control.clone();
-        let (store, path) = self.store.map(|one| (one.store, one.path)).unzip();
+        let (store, path) = self.store.take().map(|one| (one.store, one.path)).unzip();
         let array = LiveArray::start(
             self.planned.settings.clone(),
             self.seed,
@@ -144,37 +161,28 @@ impl Prepared {
             watcher(&self.planned, notify.clone()),
         );
         let array = array.map_err(|error| not_started(error, path.as_deref()))?;
-        let client = array.client();
-        let mounted = mount(array.client(), self.volumes, &self.at);
-        let mounted = match mounted {
-            Ok(mounted) => mounted,
-            Err(error) => {
-                drop(array.stop());
-                return Err(not_mounted(&error));
-            }
-        };
-        let socket = control.map(|path| listen(&path, self.scenario, client));
-        let socket = match socket.transpose() {
-            Ok(socket) => socket,
-            Err(error) => {
-                let _ = mounted.unmount();
-                drop(array.stop());
-                return Err(error);
-            }
-        };
-        notify("The volumes are mounted. Ctrl-C unmounts them.");
-        while !stop.is_stopped() && mounted.is_mounted() && !array.has_ended() {
+        let mut front_ends = FrontEnds::default();
+        let opened = self.open(&array, &mut front_ends, notify);
+        while opened.is_ok()
+            && !stop.is_stopped()
+            && !front_ends.is_unmounted()
+            && !array.has_ended()
+        {
             std::thread::sleep(POLL);
         }
-        drop(socket);
-        let unmounted = mounted.unmount();
+        drop((front_ends.control, front_ends.nbd));
+        let unmounted = front_ends
+            .mounted
+            .map_or(Ok(Unmounted::Whole), Mounted::unmount);
         let mut served = array.stop();
+        opened?;
         if let (Some(error), Some(path)) = (served.store_error.take(), &path) {
             return Err(store_not_written(path, &error));
         }
+        let at = self.at.unwrap_or_default();
         let unmounted = unmounted.map_err(|error| {
             Error::environment(
-                format!("{} cannot be unmounted: {error}.", self.at.display()),
+                format!("{} cannot be unmounted: {error}.", at.display()),
                 "End the programs that have files open there, then unmount it with 'umount'.",
             )
         })?;
@@ -184,9 +192,46 @@ impl Prepared {
         };
         Ok(ServeOutcome {
             served,
-            at: self.at,
+            at,
             holders,
         })
+    }
+
+    /// Mounts the volumes and listens, as far as that is asked for.
+    fn open(
+        &mut self,
+        array: &LiveArray,
+        front_ends: &mut FrontEnds,
+        notify: impl Fn(&str),
+    ) -> Result<(), Error> {
+        if let Some(at) = &self.at {
+            let mounted = mount(array.client(), self.volumes.clone(), at);
+            front_ends.mounted = Some(mounted.map_err(|error| not_mounted(&error))?);
+        }
+        if let Some(path) = &self.scenario.control {
+            let socket = listen(path, self.scenario.clone(), array.client())?;
+            front_ends.control = Some(socket);
+        }
+        if let Some(nbd) = self.nbd.take() {
+            let description = nbd.describe(&self.volumes);
+            let server = nbd.start(array.client(), &self.volumes, &self.title);
+            let server = server.map_err(StartError::Thread);
+            front_ends.nbd = Some(server.map_err(|error| not_started(error, None))?);
+            notify(&description);
+        }
+        notify(match front_ends.mounted {
+            Some(_) => "The volumes are mounted. Ctrl-C unmounts them.",
+            None => "Ctrl-C ends it.",
+        });
+        Ok(())
+    }
+}
+
+impl FrontEnds {
+    /// Whether somebody else has unmounted the volumes.
+    fn is_unmounted(&self) -> bool {
+        let mounted = self.mounted.as_ref();
+        mounted.is_some_and(|mounted| !mounted.is_mounted())
     }
 }
 
@@ -195,7 +240,7 @@ impl Prepared {
 pub struct ServeOutcome {
     /// Times of the requests.
     pub served: Served,
-    /// Where the volumes were mounted.
+    /// Where the volumes were mounted; empty if they were not.
     pub at: PathBuf,
     /// What still had files open when they were unmounted, as far as that is known; `None` when nothing had.
     pub holders: Option<Vec<String>>,

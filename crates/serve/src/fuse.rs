@@ -7,8 +7,6 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use array::payload::Bytes;
@@ -20,10 +18,11 @@ use fuser::{
     WriteFlags,
 };
 
+use crate::covering::Covering;
 use crate::live_array::Client;
 use crate::mounted::Mounted;
-use crate::opened::{Covering, Opened};
 use crate::volume::ServedVolume;
+use crate::zeros::{Zeros, ZerosError};
 
 /// How long the kernel may remember names and attributes, which never change.
 const REMEMBERED_FOR: Duration = Duration::from_secs(3600);
@@ -79,8 +78,6 @@ pub fn mount(client: Client, volumes: Vec<ServedVolume>, at: &Path) -> Result<Mo
 struct VolumeFiles {
     client: Client,
     volumes: Vec<ServedVolume>,
-    /// Held by a write that first reads what is around it.
-    unaligned: Arc<Mutex<()>>,
     owner: (u32, u32),
     since: SystemTime,
 }
@@ -90,7 +87,6 @@ impl VolumeFiles {
         Self {
             client,
             volumes,
-            unaligned: Arc::default(),
             owner: (
                 rustix::process::getuid().as_raw(),
                 rustix::process::getgid().as_raw(),
@@ -238,8 +234,8 @@ impl Filesystem for VolumeFiles {
         let data = &data[..length as usize];
         let covering = Covering::of(offset, length);
         if !covering.is_exact(length) {
-            let opened = Opened::new(self.client.opened_at(opened.0), volume, &self.unaligned);
-            return match opened.write_unaligned(offset, data) {
+            let client = self.client.opened_at(opened.0);
+            return match client.write_unaligned(volume, offset, data) {
                 Ok(()) => reply.written(length),
                 Err(error) => reply.error(errno(error)),
             };
@@ -298,13 +294,13 @@ impl Filesystem for VolumeFiles {
             return reply.error(Errno::EOPNOTSUPP);
         }
         let length = length.min(volume.size_bytes.saturating_sub(offset));
-        let opened = Opened::new(self.client.opened_at(opened.0), volume, &self.unaligned);
-        // It may be many requests, and others go on meanwhile.
-        let punched = thread::Builder::new().spawn(move || match opened.punch(offset, length) {
+        let answer = move |end: Result<(), ZerosError>| match end {
             Ok(()) => reply.ok(),
-            Err(error) => reply.error(errno(error)),
-        });
-        drop(punched);
+            Err(ZerosError::NotByPages) => reply.error(Errno::EOPNOTSUPP),
+            Err(ZerosError::Array(error)) => reply.error(errno(error)),
+        };
+        let client = self.client.opened_at(opened.0);
+        client.write_zeros(volume, (offset, length), Zeros::Anyhow, Box::new(answer));
     }
 
     fn readdir(

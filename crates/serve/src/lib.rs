@@ -4,20 +4,23 @@
 //!   each request when the model has ended it. A [`Client`] of it submits requests from any thread.
 //! - [`ControlSocket`] takes events while the array is served.
 //! - [`mount`] shows the volumes as files of a directory, through FUSE.
+//! - [`nbd`] serves them to clients of that protocol, virtual machines among them.
 //! - [`Served`] is what was served: the time that requests took, and how late the answers were.
 //!
 //! What is stored is kept in memory or in the files of a [`Store`], disk by disk, with the parity and the mirrors of
 //! the array.
 
 mod control;
+mod covering;
 mod fuse;
 mod holders;
 mod live_array;
 mod mounted;
-mod opened;
+pub mod nbd;
 mod served;
 mod store;
 mod volume;
+mod zeros;
 
 pub use control::{ControlSocket, ask};
 pub use fuse::{MountError, mount};

@@ -2,9 +2,9 @@
 
 use std::io;
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,9 @@ pub type Watcher = Box<dyn FnMut(&mut Array<Bytes>) + Send>;
 
 /// Hands over the end of a request. It runs on the thread of the model, and must not wait.
 pub(crate) type Answer = Box<dyn FnOnce(Result<Bytes, HostError>) + Send>;
+
+/// Finds something out about the array. It runs on the thread of the model, and must not wait.
+pub(crate) type Inspection = Box<dyn FnOnce(&Array<Bytes>) + Send>;
 
 /// Why an array does not go live.
 #[derive(Debug, thiserror::Error)]
@@ -61,14 +64,13 @@ enum Command {
         /// Gets the time of the array when they began.
         begun: Sender<u64>,
     },
+    Inspect(Inspection),
     Stop,
 }
 
 /// An array that goes on with the wall clock.
 pub struct LiveArray {
-    sender: Sender<Command>,
-    started: Instant,
-    power_cuts: Arc<AtomicU64>,
+    client: Client,
     thread: JoinHandle<Served>,
 }
 
@@ -79,6 +81,8 @@ pub struct Client {
     started: Instant,
     power_cuts: Arc<AtomicU64>,
     opened_at: Option<u64>,
+    /// Held by a write that first reads what is around it.
+    pub(crate) unaligned: Arc<Mutex<()>>,
 }
 
 impl LiveArray {
@@ -123,12 +127,14 @@ impl LiveArray {
             Ok(built) => built?,
             Err(_) => unreachable!("the thread says whether it has built the array"),
         };
-        Ok(Self {
+        let client = Client {
             sender,
             started,
             power_cuts,
-            thread,
-        })
+            opened_at: None,
+            unaligned: Arc::default(),
+        };
+        Ok(Self { client, thread })
     }
 
     /// Whether it answers no more: its store could not be written.
@@ -140,12 +146,7 @@ impl LiveArray {
     /// A client of it.
     #[must_use]
     pub fn client(&self) -> Client {
-        Client {
-            sender: self.sender.clone(),
-            started: self.started,
-            power_cuts: Arc::clone(&self.power_cuts),
-            opened_at: None,
-        }
+        self.client.clone()
     }
 
     /// Answers what is under way, and ends. Requests of clients that come later fail.
@@ -154,7 +155,7 @@ impl LiveArray {
     /// If the model has broken a rule of its own.
     #[must_use]
     pub fn stop(self) -> Served {
-        let _ = self.sender.send(Command::Stop);
+        let _ = self.client.sender.send(Command::Stop);
         match self.thread.join() {
             Ok(served) => served,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -227,6 +228,12 @@ impl Client {
         let (begun, has_begun) = mpsc::channel();
         let _ = self.sender.send(Command::Faults { faults, begun });
         has_begun.recv().ok()
+    }
+
+    /// Has something found out about the array; takes no time in the model. An array that has ended drops
+    /// `inspection`.
+    pub(crate) fn inspect(&self, inspection: Inspection) {
+        let _ = self.sender.send(Command::Inspect(inspection));
     }
 
     /// Submits a request and waits for its end.
@@ -404,6 +411,7 @@ impl Model {
     fn take(&mut self, command: Command) -> io::Result<()> {
         match command {
             Command::Stop => self.stops = true,
+            Command::Inspect(inspection) => inspection(&self.array),
             Command::Faults { faults, begun } => {
                 let now_ns = self.clock_ns().max(self.now_ns);
                 self.advance_to(now_ns)?;

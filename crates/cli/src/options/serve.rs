@@ -2,33 +2,43 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, value_parser};
+use clap::{ArgGroup, Args, value_parser};
 use config::ByteSize;
 use proofload::documents::DocumentKind;
-use proofload::serve::{Script, ServeScenario};
+use proofload::serve::{NbdScenario, Script, ServeScenario};
 use proofload::{Error, Scenario};
 
 use super::load::settings;
 
 /// Options of `serve`.
 #[derive(Args, Clone, Debug)]
+#[command(group(ArgGroup::new("front ends").args(["at", "nbd"]).required(true).multiple(true)))]
 #[command(after_help = "Examples:
   proofload serve msa2050 --at /mnt/array
   proofload serve msa2050 --at /mnt/array --volumes 2 --size 20GiB --event '10m disk-fail 3'
   proofload serve msa2050 --at /mnt/array --size 20GiB --store /var/lib/array
   proofload serve msa2050 --at /mnt/array --script rebuild-under-load --control /run/array.socket
   proofload serve sas-10k-900gb --at /mnt/disk --event '1m disk-slow 0 x20 for 2m'
+  proofload serve msa2050 --nbd unix:array.sock
+  proofload serve msa2050 --nbd 0.0.0.0:10809 --nbd-certificates /etc/pki/proofload
 
 Exit status:
     0  it was ended by Ctrl-C, or the volumes were unmounted
-    2  usage: nothing was mounted
-    3  environment: the volumes cannot be mounted or unmounted")]
+    2  usage: nothing was mounted or served
+    3  environment: the volumes cannot be mounted or unmounted, or the address is in use")]
 pub struct ServeOptions {
     /// A bundled array or disk (see `proofload list`), or the path of a description.
     pub array: String,
     /// Empty directory in which the volumes are mounted as files.
     #[arg(long, value_name = "DIR")]
-    pub at: PathBuf,
+    pub at: Option<PathBuf>,
+    /// Serve the volumes by NBD, alone or together with --at: unix:PATH or HOST:PORT.
+    #[arg(long, value_name = "ADDRESS")]
+    pub nbd: Option<String>,
+    /// Encrypt connections of NBD with server-cert.pem and server-key.pem in this directory; with ca-cert.pem
+    /// there, clients need a certificate by that authority. Addresses that other machines reach need it.
+    #[arg(long, value_name = "DIR", requires = "nbd")]
+    pub nbd_certificates: Option<PathBuf>,
     /// Directory in which contents are stored, disk by disk, so that they can be served again; made where there is
     /// none [default: memory, until the end].
     #[arg(long, value_name = "DIR")]
@@ -86,6 +96,10 @@ impl ServeOptions {
             at: self.at.clone(),
             store: self.store.clone(),
             control: self.control.clone(),
+            nbd: self.nbd.clone().map(|address| NbdScenario {
+                address,
+                certificates: self.nbd_certificates.clone(),
+            }),
         })
     }
 }
