@@ -314,8 +314,12 @@ impl Model {
     }
 
     fn serve(&mut self) -> io::Result<()> {
-        while !self.stops || self.free_tags.len() < self.under_way.len() {
+        loop {
             self.answer_due()?;
+            // After the last answer nothing comes that would be waited for.
+            if self.stops && self.free_tags.len() == self.under_way.len() {
+                break;
+            }
             if let Some(command) = self.next_command() {
                 self.take(command)?;
                 self.take_more()?;

@@ -389,6 +389,30 @@ fn several_connections_at_once_lose_nothing() {
 }
 
 #[test]
+fn an_array_that_stops_answers_what_is_under_way() {
+    let served = Served::start_array(&ARRAY.replace("service_us = 20", "service_us = 300000"));
+    let mut client = served.client("thick", true);
+    client
+        .send(1, wanted(READ, 0, 0, 512), &[])
+        .expect("a request");
+    // A request that was answered follows one that was taken.
+    let mut other = served.client("thin", true);
+    other.ask(wanted(FLUSH, 0, 0, 0), &[]).expect("flushed");
+    let (array, server) = (served.array, served.server);
+    let (stopped, stops) = std::sync::mpsc::channel();
+    thread::spawn(move || stopped.send(array.stop()));
+    let (_, answer) = client.reply(|_| 512).expect("a reply");
+    assert_eq!(answer, Ok(vec![0; 512]));
+    let limit = Duration::from_secs(60);
+    let at_the_end = stops.recv_timeout(limit).expect("it stops");
+    assert_eq!(at_the_end.reads.count(), 1);
+    // What comes later fails, and nobody waits for it.
+    let late = client.ask(wanted(READ, 0, 0, 512), &[]);
+    assert!(late.is_err(), "{late:?}");
+    drop(server);
+}
+
+#[test]
 fn a_socket_of_a_dead_server_is_replaced_and_no_other() {
     let directory = tempfile::tempdir().expect("a directory");
     let socket = directory.path().join("socket");
