@@ -1,4 +1,4 @@
-//! Fuzz targets: everything that reads files which others may have written or damaged.
+//! Fuzz targets: everything that reads files which others may have written or damaged, or what others send.
 //!
 //! A target is a function of bytes that must return: no panic, no endless loop, bounded memory. The
 //! same functions are called by cargo-fuzz (directory `fuzz` of the repository, which needs a nightly
@@ -7,9 +7,11 @@
 //!
 //! - [`database`]: pages, whole database files with their catalog, log files and log records.
 //! - [`texts`]: profiles, configurations of Jetstress, arrays, traces and results.
+//! - [`nbd_client`]: what clients send to a server of NBD.
 //! - [`witness_messages`]: what peers send to a witness, or a witness sends.
 
 pub mod database;
+pub mod nbd_client;
 pub mod texts;
 pub mod witness_messages;
 
@@ -23,7 +25,7 @@ pub struct Target {
 }
 
 /// Every target, as `fuzz/fuzz_targets` and the test of the corpus have them.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target {
         name: "page",
         run: database::page,
@@ -63,5 +65,9 @@ pub const TARGETS: [Target; 10] = [
     Target {
         name: "witness",
         run: witness_messages::witness,
+    },
+    Target {
+        name: "nbd",
+        run: nbd_client::nbd,
     },
 ];
