@@ -121,10 +121,12 @@ impl Served {
         self.client("thick", true).ask(read, &[]).is_ok()
     }
 
-    fn end(self) {
+    /// Ends it; how many reads it has answered.
+    fn end(self) -> u64 {
         drop(self.server);
-        drop(self.array.stop());
+        let at_the_end = self.array.stop();
         assert!(!self.socket.exists(), "the socket is removed");
+        at_the_end.reads.count()
     }
 }
 
@@ -294,7 +296,9 @@ fn a_client_that_does_not_take_its_replies_holds_up_nobody_else() {
     // What it has asked for is there when it goes on.
     let (_, answer) = slow.reply(|_| 4 << 20).expect("a reply");
     assert_eq!(answer.expect("data").len(), 4 << 20);
-    served.end();
+    // What was received and not begun is not begun any more.
+    let answered = served.end();
+    assert!(answered < asked as u64, "{answered} of {asked}");
 }
 
 #[test]
@@ -400,7 +404,7 @@ fn an_array_that_stops_answers_what_is_under_way() {
     other.ask(wanted(FLUSH, 0, 0, 0), &[]).expect("flushed");
     let (array, server) = (served.array, served.server);
     let (stopped, stops) = std::sync::mpsc::channel();
-    thread::spawn(move || stopped.send(array.stop()));
+    thread::spawn(move || drop(stopped.send(array.stop())));
     let (_, answer) = client.reply(|_| 512).expect("a reply");
     assert_eq!(answer, Ok(vec![0; 512]));
     let limit = Duration::from_secs(60);
