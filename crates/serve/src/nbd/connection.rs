@@ -108,6 +108,8 @@ impl Service {
         budget: &Arc<Budget>,
     ) -> io::Result<()> {
         let volume = &self.volumes[agreed.export];
+        // After a power cut the client has to connect again.
+        let client = self.client.opened_at(self.client.power_cuts());
         let mut stream = BufReader::with_capacity(BUFFER_BYTES, &**socket);
         while let Some(request) = Request::read(&mut stream)? {
             let permit = budget.take(request.held_bytes());
@@ -126,7 +128,7 @@ impl Service {
                 continue;
             }
             let execution = Execution {
-                client: &self.client,
+                client: &client,
                 volume,
                 request,
                 reply,
