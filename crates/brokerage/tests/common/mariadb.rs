@@ -76,10 +76,7 @@ pub fn server() -> Option<Server> {
         test_support::skip("MariaDB is not installed");
         return None;
     };
-    let room = super::room();
-    if user_option().is_some() {
-        std::os::unix::fs::chown(room.path(), Some(65_534), Some(65_534)).unwrap();
-    }
+    let room = room();
     let output = Command::new(install)
         .env("TMPDIR", room.path())
         .arg("--no-defaults")
@@ -89,15 +86,35 @@ pub fn server() -> Option<Server> {
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-    let server = Server {
-        child: start(room.path()),
-        room,
-    };
-    server.wait();
-    Some(server)
+    Some(Server::start_in(room))
+}
+
+/// A directory that the server's user can write to.
+pub fn room() -> TempDir {
+    let room = super::room();
+    if user_option().is_some() {
+        std::os::unix::fs::chown(room.path(), Some(65_534), Some(65_534)).unwrap();
+    }
+    room
 }
 
 impl Server {
+    /// Starts one in a directory with data, and waits until it answers.
+    pub fn start_in(room: TempDir) -> Self {
+        let child = start(room.path());
+        let server = Self { child, room };
+        server.wait();
+        server
+    }
+
+    /// Stops it with everything in its files, so that it starts without recovery.
+    pub fn stop(&mut self) {
+        self.ask("SET GLOBAL innodb_fast_shutdown = 1");
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Starts it again, with further options.
     pub fn restart(&mut self, options: &[String]) {
         self.child.kill().unwrap();

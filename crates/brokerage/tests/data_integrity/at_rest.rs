@@ -1,6 +1,6 @@
 //! Rows that are altered while no run is at work: found before the next run begins.
 
-use super::{Load, data_set, smallest};
+use super::{Load, copies};
 use crate::common;
 use brokerage::checks::unchanged;
 use brokerage::database::seal::{self, Sealed};
@@ -65,8 +65,7 @@ fn run(database: &Arc<dyn Database>) -> RunResult {
 #[test]
 fn every_alteration_at_rest_is_found_before_the_load() {
     let room = common::room();
-    let sqlite = Sqlite::new(room.path(), 64 << 20, 8);
-    data_set::build(&sqlite, smallest());
+    let sqlite = copies::sqlite(room.path());
     seal(&sqlite);
     let path = sqlite.path().to_owned();
     let good = room.path().join("good");
@@ -79,12 +78,7 @@ fn every_alteration_at_rest_is_found_before_the_load() {
         assert!(connection.execute(sql, []).unwrap() > 0, "{sql}");
         connection.close().unwrap();
     };
-    {
-        // All of it in one file.
-        let connection = rusqlite::Connection::open(&path).unwrap();
-        let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";
-        connection.query_row(truncate, [], |_| Ok(())).unwrap();
-    }
+    copies::in_one_file(&path);
     std::fs::copy(&path, &good).unwrap();
     for alteration in &ALTERATIONS {
         altered(alteration.sql);
@@ -120,8 +114,7 @@ fn every_alteration_at_rest_is_found_before_the_load() {
 #[test]
 fn checked_rows_decide_whether_alterations_at_rest_are_found() {
     let room = common::room();
-    let sqlite = Sqlite::new(room.path(), 64 << 20, 8);
-    data_set::build(&sqlite, smallest());
+    let sqlite = copies::sqlite(room.path());
     let path = sqlite.path().to_owned();
     let sqlite: Arc<dyn Database> = Arc::new(sqlite);
     let connection = rusqlite::Connection::open(&path).unwrap();
@@ -147,11 +140,10 @@ fn checked_rows_decide_whether_alterations_at_rest_are_found() {
 fn an_index_that_lost_its_last_writes_is_found() {
     const INDEX: &str = "trade_by_account_id_entered_at";
     let room = common::room();
-    let Some(mut cluster) = common::cluster(&room) else {
+    let Some(mut cluster) = copies::cluster(&room) else {
         return;
     };
     let postgres = cluster.database().unwrap();
-    data_set::build(&postgres, smallest());
     let ask = |sql: &str| postgres.connect_for_sql().unwrap().ask(sql).unwrap();
     let file = ask(&format!("SELECT pg_relation_filepath('{INDEX}')"));
     let file = cluster

@@ -1,7 +1,6 @@
 //! A volume that fills up ends the run, which says so and does not hold it against the storage.
 
-use super::{Load, common, data_set, smallest};
-use brokerage::database::sqlite::Sqlite;
+use super::{Load, common, copies};
 use brokerage::run::full_volume::Volumes;
 use measure::result::{ErrorKind, Verdict};
 use std::io::Write;
@@ -26,8 +25,7 @@ fn a_volume_that_fills_up_ends_the_run_and_is_named() {
     let Some(_volume) = common::Small::mount(&on, "size=256m") else {
         return;
     };
-    let sqlite = Sqlite::new(&on, 64 << 20, 8);
-    data_set::build(&sqlite, smallest());
+    let sqlite = copies::sqlite(&on);
     let load = Load::on(Arc::new(sqlite), Volumes::of(vec![on.clone()]));
     load.wait_for_load();
     // The index of its log is no file, which a full file system could not map.

@@ -9,6 +9,7 @@ mod common;
 mod data_set;
 
 mod at_rest;
+mod copies;
 mod full_volume;
 mod locks;
 mod mid_run;

@@ -1,8 +1,7 @@
 //! Rows that no transaction changes, altered or lost while a run is at work.
 
-use super::{Load, data_set, smallest};
+use super::{Load, copies};
 use crate::common;
-use brokerage::database::sqlite::Sqlite;
 use measure::result::{ErrorKind, RunResult};
 use std::sync::Arc;
 use std::thread::sleep;
@@ -47,11 +46,10 @@ fn are_found(result: &RunResult) {
 #[test]
 fn rows_of_postgresql_altered_under_a_load_are_found() {
     let room = common::room();
-    let Some(cluster) = common::cluster(&room) else {
+    let Some(cluster) = copies::cluster(&room) else {
         return;
     };
     let postgres = cluster.database().unwrap();
-    data_set::build(&postgres, smallest());
     let ask = |sql: &str| postgres.connect_for_sql().unwrap().ask(sql).unwrap();
     let load = Load::start(Arc::new(postgres.clone()));
     alter(
@@ -65,8 +63,7 @@ fn rows_of_postgresql_altered_under_a_load_are_found() {
 #[test]
 fn rows_of_sqlite_altered_under_a_load_are_found() {
     let room = common::room();
-    let sqlite = Sqlite::new(room.path(), 64 << 20, 8);
-    data_set::build(&sqlite, smallest());
+    let sqlite = copies::sqlite(room.path());
     let path = sqlite.path().to_owned();
     let connect = || {
         let connection = rusqlite::Connection::open(&path).unwrap();

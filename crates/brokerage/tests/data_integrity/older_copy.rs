@@ -1,10 +1,9 @@
 //! A database that is put back to an older state in mid-run, consistent in itself: as by a write
 //! cache that has lost its latest contents.
 
-use super::{Load, acknowledged, data_set, smallest};
+use super::{Load, acknowledged, copies};
 use crate::common;
 use brokerage::database::Database;
-use brokerage::database::sqlite::Sqlite;
 use measure::result::{ErrorKind, RunResult};
 use std::path::Path;
 use std::process::Command;
@@ -39,11 +38,10 @@ fn is_found(result: &RunResult) {
 #[test]
 fn a_cluster_put_back_to_an_older_copy_has_lost_acknowledged_work() {
     let room = common::room();
-    let Some(mut cluster) = common::cluster(&room) else {
+    let Some(mut cluster) = copies::cluster(&room) else {
         return;
     };
     let database = cluster.database().unwrap();
-    data_set::build(&database, smallest());
     let data = cluster.data_directory();
     let older = room.path().join("older");
     let load = Load::start(Arc::new(database));
@@ -64,11 +62,10 @@ fn a_cluster_put_back_to_an_older_copy_has_lost_acknowledged_work() {
 #[test]
 fn a_cluster_that_only_crashes_has_lost_nothing() {
     let room = common::room();
-    let Some(mut cluster) = common::cluster(&room) else {
+    let Some(mut cluster) = copies::cluster(&room) else {
         return;
     };
     let database = cluster.database().unwrap();
-    data_set::build(&database, smallest());
     let load = Load::start(Arc::new(database));
     load.wait_for_load();
     for _ in 0..3 {
@@ -88,8 +85,7 @@ fn a_cluster_that_only_crashes_has_lost_nothing() {
 #[test]
 fn a_file_put_back_to_an_older_copy_has_lost_acknowledged_work() {
     let room = common::room();
-    let sqlite = Sqlite::new(room.path(), 64 << 20, 8);
-    data_set::build(&sqlite, smallest());
+    let sqlite = copies::sqlite(room.path());
     let path = sqlite.path().to_owned();
     let older = room.path().join("older");
     let load = Load::start(Arc::new(sqlite));
@@ -112,8 +108,7 @@ fn a_file_put_back_to_an_older_copy_has_lost_acknowledged_work() {
 #[test]
 fn a_file_that_nobody_touches_has_lost_nothing() {
     let room = common::room();
-    let sqlite = Sqlite::new(room.path(), 64 << 20, 8);
-    data_set::build(&sqlite, smallest());
+    let sqlite = copies::sqlite(room.path());
     let sqlite: Arc<dyn Database> = Arc::new(sqlite);
     // Twice, so that the second run begins on what the first one has sealed.
     for covered in [

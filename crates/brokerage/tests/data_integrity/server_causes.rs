@@ -1,9 +1,8 @@
 //! What administrators and limits of a server do to a run is named, and is no error of the storage. Full volumes
 //! and keys of other clients are tested beside this.
 
-use super::{Load, smallest};
+use super::{Load, copies};
 use crate::common;
-use crate::data_set;
 use brokerage::database::mariadb::MariaDb;
 use brokerage::database::postgres::{Cluster, Connection};
 use measure::result::{ErrorKind, OutageCause, RunResult, Verdict};
@@ -23,9 +22,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// A run on a server of its own, to which something happens after a while; `None` where there is no PostgreSQL.
 fn disturbed(disturb: impl FnOnce(&mut Cluster, Connection, &Load)) -> Option<RunResult> {
     let room = common::room();
-    let mut cluster = common::cluster(&room)?;
+    let mut cluster = copies::cluster(&room)?;
     let postgres = cluster.database().unwrap();
-    data_set::build(&postgres, smallest());
     let administrator = postgres.connect_for_sql().unwrap();
     let load = Load::start(Arc::new(postgres));
     load.wait_for_load();
@@ -165,9 +163,8 @@ fn a_restart_by_an_administrator_is_an_outage_with_its_reason() {
 fn disturbed_mariadb(
     disturb: impl FnOnce(&mut common::mariadb::Server, &Load),
 ) -> Option<RunResult> {
-    let mut server = common::mariadb::server()?;
+    let mut server = copies::mariadb()?;
     let maria = MariaDb::open(&server.address()).unwrap();
-    data_set::build(&maria, smallest());
     let load = Load::start(Arc::new(maria));
     load.wait_for_load();
     std::thread::sleep(Duration::from_secs(1));
@@ -280,11 +277,10 @@ fn settings_that_are_weakened_under_a_load_are_noticed() {
 
 #[test]
 fn settings_of_mariadb_that_are_weakened_under_a_load_are_noticed() {
-    let Some(server) = common::mariadb::server() else {
+    let Some(server) = copies::mariadb() else {
         return;
     };
     let maria = MariaDb::open(&server.address()).unwrap();
-    data_set::build(&maria, smallest());
     let mut administrator = maria.connect_for_sql().unwrap();
     let load = Load::start(Arc::new(maria));
     load.wait_for_load();

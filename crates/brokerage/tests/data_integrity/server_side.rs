@@ -1,6 +1,6 @@
 //! What a server does by itself is named as such.
 
-use super::{Load, acknowledged, data_set, smallest};
+use super::{Load, acknowledged, copies};
 use crate::common;
 use brokerage::database::postgres::Postgres;
 use brokerage::database::{Database, Endpoint};
@@ -46,11 +46,10 @@ fn sessions_have_settings_of_their_own() {
 #[test]
 fn keys_of_another_client_make_a_run_inconclusive() {
     let room = common::room();
-    let Some(cluster) = common::cluster(&room) else {
+    let Some(cluster) = copies::cluster(&room) else {
         return;
     };
     let postgres = cluster.database().unwrap();
-    data_set::build(&postgres, smallest());
     let mut other = postgres.connect_for_sql().unwrap();
     let load = Load::start(Arc::new(postgres));
     load.wait_for_load();
@@ -145,8 +144,7 @@ fn listen(
 /// sent. `None` where there is no PostgreSQL.
 fn killed_at(moment: Moment) -> Option<(RunResult, u32)> {
     let room = common::room();
-    let cluster = common::cluster(&room)?;
-    data_set::build(&cluster.database().unwrap(), smallest());
+    let cluster = copies::cluster(&room)?;
     let mut address = cluster.address();
     let Endpoint::Socket(socket) = address.endpoint.clone() else {
         panic!("a socket");

@@ -1,9 +1,8 @@
 //! Changes of rows that are there already, by trade updates and data maintenance: put back to what they
 //! were, they are found.
 
-use super::{Load, acknowledged, data_set, smallest};
+use super::{Load, acknowledged, copies};
 use crate::common;
-use brokerage::database::sqlite::Sqlite;
 use measure::result::{ErrorKind, RunResult};
 use std::sync::Arc;
 use std::thread::sleep;
@@ -36,8 +35,7 @@ fn is_found(result: &RunResult, says: &str) {
 /// Runs a load on a file, and this SQL when the query has counted so many rows.
 fn of_a_file(query: &str, least: i64, sql: &str) -> RunResult {
     let room = common::room();
-    let sqlite = Sqlite::new(room.path(), 64 << 20, 8);
-    data_set::build(&sqlite, smallest());
+    let sqlite = copies::sqlite(room.path());
     let connection = rusqlite::Connection::open(sqlite.path()).unwrap();
     connection.busy_timeout(Duration::from_secs(60)).unwrap();
     let load = Load::start(Arc::new(sqlite));
@@ -76,11 +74,10 @@ fn data_maintenance_that_was_put_back_in_a_file_is_found() {
 #[test]
 fn trade_updates_that_were_put_back_on_a_server_are_found() {
     let room = common::room();
-    let Some(cluster) = common::cluster(&room) else {
+    let Some(cluster) = copies::cluster(&room) else {
         return;
     };
     let postgres = cluster.database().unwrap();
-    data_set::build(&postgres, smallest());
     let mut other = postgres.connect_for_sql().unwrap();
     let load = Load::start(Arc::new(postgres));
     load.wait_for_load();
