@@ -7,10 +7,19 @@ use std::time::Duration;
 
 use super::Scratch;
 
+/// A little more than the smallest data set takes on this database.
+pub fn smallest(database: &str) -> &'static str {
+    match database {
+        "sqlite" => "60MB",
+        _ => "180MB",
+    }
+}
+
 /// A brokerage of the smallest size, on this database, whose prices move fast enough for a short run.
 pub fn brokerage(database: &str) -> String {
+    let size = smallest(database);
     format!(
-        "run brokerage --on target --out out --database {database} --users 4 --target-size 300MB \
+        "run brokerage --on target --out out --database {database} --users 4 --target-size {size} \
          --duration 10m --set run.sample_interval=250ms --set run.warm_up.minimum=1s \
          --set run.warm_up.maximum=2s --set brokerage.think_time=1ms \
          --set brokerage.market.price_period=2s --keep"
