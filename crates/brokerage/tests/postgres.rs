@@ -7,7 +7,9 @@ mod common;
 use std::time::Duration;
 
 use brokerage::database::postgres::{Cluster, ClusterError, Connection, Postgres};
-use brokerage::database::{Address, Build, Database, Secret, State, missing_tables_and_indexes};
+use brokerage::database::{
+    Address, Build, Database, Secret, State, Step, missing_tables_and_indexes,
+};
 use brokerage::error::DatabaseError;
 use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
@@ -30,6 +32,7 @@ fn a_database_is_built_used_and_removed() {
     let postgres = cluster.database().unwrap();
     common::long_steps_end(&postgres, "SELECT pg_sleep(600)");
     common::broken_reference(&postgres);
+    ends_with_its_client(&postgres);
     let build = common::build(&postgres);
     common::try_session(&mut *postgres.connect().unwrap());
     assert!(postgres.size_bytes().unwrap() > 1_000_000);
@@ -66,6 +69,20 @@ fn a_database_is_built_used_and_removed() {
         "SELECT datname FROM pg_database",
     );
     assert_eq!(databases.len(), 3, "{databases:?}");
+}
+
+/// The server ends a long statement soon after its client is gone.
+fn ends_with_its_client(postgres: &Postgres) {
+    postgres.create(&Build::new(1000, 2, 1)).unwrap();
+    // Servers before version 14 do not have it.
+    let interval = "coalesce(current_setting('client_connection_check_interval', true), '5s')";
+    let step = Step {
+        what: "a setting".to_owned(),
+        sql: format!("DO $$ BEGIN ASSERT {interval} = '5s', {interval}; END $$"),
+        is_optional: false,
+    };
+    postgres.run_step(&step).unwrap();
+    postgres.remove().unwrap();
 }
 
 #[test]

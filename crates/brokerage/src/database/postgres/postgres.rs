@@ -108,8 +108,8 @@ impl Postgres {
         // If we end before the statement does, the server cancels it (from version 14 on, on
         // Linux).
         connection.ask(
-            "SELECT set_config(name, '5000', false) FROM pg_settings \
-             WHERE name = 'client_connection_check_interval'",
+            "SELECT set_config('client_connection_check_interval', '5000', false) \
+             WHERE current_setting('client_connection_check_interval', true) IS NOT NULL",
         )?;
         Ok(connection)
     }
