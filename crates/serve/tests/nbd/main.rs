@@ -92,7 +92,7 @@ impl Served {
 
     fn start_array(text: &str) -> Self {
         let settings = config::from_toml(text).expect("valid settings");
-        let array = LiveArray::start(settings, 1, Box::new(|_| {})).expect("an array");
+        let array = LiveArray::start(settings, 1, None, Box::new(|_| {})).expect("an array");
         let directory = tempfile::tempdir().expect("a directory");
         let socket = directory.path().join("socket");
         let listener = listen(&socket).expect("a socket");
@@ -101,6 +101,7 @@ impl Served {
             id: VolumeId(number as u16),
             name: (*name).to_owned(),
             size_bytes: SIZE_BYTES,
+            trim_bytes: None,
         });
         let server = NbdServer::start(listener, array.client(), volumes.collect(), "Small", None);
         Self {
