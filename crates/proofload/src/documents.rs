@@ -13,7 +13,7 @@ use crate::files::Files;
 use crate::nearest::nearest;
 use crate::registry::WORKLOADS;
 use crate::scenario::Scenario;
-use crate::serve::{BUNDLED_SCRIPTS, Script, bundled_script};
+use crate::scripts::{BUNDLED_SCRIPTS, Script, bundled_script};
 use crate::study::{BUNDLED_STUDIES, Study, bundled_study};
 use crate::workloads;
 

@@ -9,9 +9,10 @@
 //! - `doctor` (with `host`) examines places before a test: what will distort it, and what to change.
 //! - `database_file` (with `host`) examines, prints and recovers database files.
 //! - `serve` (with `host`) lets real programs use a modelled array in real time.
+//! - [`scripts`] has events at times under a name, for arrays that are served.
 //! - [`calibration`] makes models of storage that fit what was measured on it.
 //! - [`jetstress`] makes profiles of Microsoft's Jetstress configurations; `init` (with `host`) those of a dialogue.
-//! - [`documents`] are the profiles, arrays, disks and studies that are built in, and those in files.
+//! - [`documents`] are the profiles, arrays, disks, studies and scripts that are built in, and those in files.
 //! - [`verify`] recomputes a run from the samples in its directory.
 //! - Runs, predictions, replays, sweeps and studies each have a `Prepared`: `new` checks everything and writes
 //!   nothing, `run` does what was prepared; all but those of studies `describe` in words what would be done.
@@ -47,6 +48,7 @@ pub mod replay;
 pub mod resume;
 #[cfg(feature = "host")]
 pub mod run;
+pub mod scripts;
 #[cfg(feature = "host")]
 pub mod serve;
 pub mod study;

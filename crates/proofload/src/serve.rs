@@ -27,12 +27,10 @@ use store::{open_store, refused_store, store_not_written};
 
 mod control;
 mod nbd;
-mod scripts;
 mod store;
 
 pub use control::ask_for_event;
 pub use nbd::NbdScenario;
-pub use scripts::{BUNDLED_SCRIPTS, BundledScript, Script, bundled_script};
 
 /// How large a volume is where neither an option nor the array says it.
 const DEFAULT_BYTES: u64 = 64 << 30;
@@ -255,11 +253,16 @@ impl std::fmt::Display for ServeOutcome {
             ("flushes", &served.flushes),
             ("answers later than the model says", &served.lateness),
         ];
-        writeln!(
-            f,
-            "{:34} {:>12} {:>12} {:>12} {:>12}",
-            "", "number", "average ms", "p99 ms", "longest ms"
-        )?;
+        let is_idle = rows.iter().all(|(_, latencies)| latencies.count() == 0);
+        if is_idle && served.failed == 0 {
+            writeln!(f, "Nothing was read or written.")?;
+        } else {
+            writeln!(
+                f,
+                "{:34} {:>12} {:>12} {:>12} {:>12}",
+                "", "number", "average ms", "p99 ms", "longest ms"
+            )?;
+        }
         for (name, latencies) in rows {
             let Some(average_ms) = latencies.average_ms() else {
                 continue;

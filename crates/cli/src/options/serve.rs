@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, value_parser};
 use config::ByteSize;
 use proofload::documents::DocumentKind;
-use proofload::serve::{NbdScenario, Script, ServeScenario};
+use proofload::scripts::Script;
+use proofload::serve::{NbdScenario, ServeScenario};
 use proofload::{Error, Scenario};
 
 use super::load::settings;

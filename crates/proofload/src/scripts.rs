@@ -15,7 +15,7 @@ macro_rules! bundled {
     ($($name:literal),* $(,)?) => {
         &[$(BundledScript {
             name: $name,
-            toml: include_str!(concat!("../../../../profiles/scripts/", $name, ".toml")),
+            toml: include_str!(concat!("../../../profiles/scripts/", $name, ".toml")),
         }),*]
     };
 }
