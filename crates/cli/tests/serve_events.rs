@@ -214,7 +214,7 @@ fn scripts_are_listed_shown_and_served() {
 #[test]
 fn every_bundled_script_is_one_for_some_bundled_array() {
     let here = Scratch::new();
-    for script in proofload::serve::BUNDLED_SCRIPTS {
+    for script in proofload::scripts::BUNDLED_SCRIPTS {
         let name = script.name;
         let Some(running) = serving_of("msa2050-tier", &here, &["--script", name]) else {
             return;

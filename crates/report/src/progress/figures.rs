@@ -86,10 +86,15 @@ pub fn standing(sample: &LiveSample) -> String {
     }
 }
 
-/// How much longer a phase takes that has come so far in this time; `None` before it has begun to
-/// get anywhere.
+/// Before this share is done, the time that something took says more about its beginning than about the rest.
+const LEAST_DONE: f64 = 0.001;
+
+/// How much longer a phase takes that has come so far in this time; `None` before it has got anywhere.
 #[must_use]
 pub fn time_left(progress: ByteProgress, spent: Duration) -> Option<Duration> {
+    if (progress.done_bytes as f64) < progress.total_bytes as f64 * LEAST_DONE {
+        return None;
+    }
     let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
     let each = left_bytes as f64 / progress.done_bytes as f64;
     Duration::try_from_secs_f64(spent.as_secs_f64() * each).ok()
@@ -171,16 +176,17 @@ mod tests {
     fn what_is_left_takes_as_long_as_what_was_done() {
         let minute = Duration::from_secs(60);
         let left = |done_bytes| {
-            let total_bytes = 100;
+            let total_bytes = 100_000;
             let progress = ByteProgress {
                 done_bytes,
                 total_bytes,
             };
             time_left(progress, minute)
         };
-        assert_eq!(left(25), Some(minute * 3));
-        assert_eq!(left(100), Some(Duration::ZERO));
-        assert_eq!(left(0), None);
+        assert_eq!(left(25_000), Some(minute * 3));
+        assert_eq!(left(100_000), Some(Duration::ZERO));
+        assert_eq!((left(0), left(99)), (None, None));
+        assert!(left(100).is_some());
     }
 
     #[test]
