@@ -66,8 +66,6 @@ pub struct Prepared {
     planned: PlannedArray,
     title: String,
     volumes: Vec<ServedVolume>,
-    seed: u64,
-    at: Option<PathBuf>,
     nbd: Option<PreparedNbd>,
     store: Option<OpenStore>,
 }
@@ -108,8 +106,6 @@ impl Prepared {
             scenario: scenario.clone(),
             planned,
             volumes,
-            seed: scenario.seed,
-            at: scenario.at.clone(),
             nbd,
             store,
         })
@@ -130,7 +126,12 @@ impl Prepared {
             self.title
         );
         for volume in &self.volumes {
-            let path = self.at.clone().unwrap_or_default().join(&volume.name);
+            let path = self
+                .scenario
+                .at
+                .clone()
+                .unwrap_or_default()
+                .join(&volume.name);
             let size = units::size(volume.size_bytes);
             text.push_str(&format!("  {}  {size}\n", path.display()));
         }
@@ -154,7 +155,7 @@ impl Prepared {
         let (store, path) = self.store.take().map(|one| (one.store, one.path)).unzip();
         let array = LiveArray::start(
             self.planned.settings.clone(),
-            self.seed,
+            self.scenario.seed,
             store,
             watcher(&self.planned, notify.clone()),
         );
@@ -177,7 +178,7 @@ impl Prepared {
         if let (Some(error), Some(path)) = (served.store_error.take(), &path) {
             return Err(store_not_written(path, &error));
         }
-        let at = self.at.unwrap_or_default();
+        let at = self.scenario.at.unwrap_or_default();
         let unmounted = unmounted.map_err(|error| {
             Error::environment(
                 format!("{} cannot be unmounted: {error}.", at.display()),
@@ -202,7 +203,7 @@ impl Prepared {
         front_ends: &mut FrontEnds,
         notify: impl Fn(&str),
     ) -> Result<(), Error> {
-        if let Some(at) = &self.at {
+        if let Some(at) = &self.scenario.at {
             let mounted = mount(array.client(), self.volumes.clone(), at);
             front_ends.mounted = Some(mounted.map_err(|error| not_mounted(&error))?);
         }

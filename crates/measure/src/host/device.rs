@@ -25,13 +25,12 @@ fn under_with_roots(path: &Path, proc: &Path, sys: &Path) -> Option<DeviceResult
 
 /// The device in `directory`, with the names of those below it.
 pub(super) fn in_stack(directory: &Path, proc: &Path, sys: &Path) -> Option<DeviceResult> {
-    let directory = directory.to_owned();
-    let mut device = of_directory(&directory)?;
-    let below = below(&directory, proc, sys);
+    let mut device = of_directory(directory)?;
+    let below = below(directory, proc, sys);
     device.underlying_devices = below.iter().filter_map(|at| kernel_name(at)).collect();
-    let all = std::iter::once(&directory).chain(&below);
+    let all = std::iter::once(directory).chain(below.iter().map(PathBuf::as_path));
     let buffered = all.filter(|at| is_buffered(at));
-    device.buffered_loops = buffered.filter_map(|at| kernel_name(at)).collect();
+    device.buffered_loops = buffered.filter_map(kernel_name).collect();
     Some(device)
 }
 

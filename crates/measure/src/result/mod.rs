@@ -93,7 +93,8 @@ pub struct RunResult {
     pub exit_status: u8,
     /// Every service level that was judged, in the order in which people read them.
     pub checks: Vec<Check>,
-    /// The answer as one sentence: the load, the figures that decide, the storage.
+    /// The verdict and the answer as one sentence: the load, the figures that decide, the storage; or what became
+    /// of a run that measured nothing, was ended, or met errors. Empty while the run goes on.
     pub headline: String,
     /// What may have decided the run besides its storage: why a level that was not met, or a run that
     /// passed, leaves doubt.
