@@ -1,7 +1,9 @@
 //! Rules about errors: what to do about the first of them.
 
 use measure::display::Contribution;
-use measure::result::{CheckId, ErrorKind, ErrorRecord, RunKind, RunResult, Verdict};
+use measure::result::{
+    CheckId, ErrorKind, ErrorRecord, IntegrityClass, RunKind, RunResult, Verdict,
+};
 use measure::units;
 
 use super::{Advice, AdviceId};
@@ -34,11 +36,15 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
     } else {
         &first.operation
     };
+    let happened = match first.class {
+        Some(IntegrityClass::Hung) => "took too long",
+        _ => "failed",
+    };
     Some(Advice::new(
         id,
         title,
         format!(
-            "{} failed on {}{page}: {}{}",
+            "{} {happened} on {}{page}: {}{}",
             units::sentence(&what),
             first.file,
             sentence(&first.error),
@@ -141,5 +147,28 @@ mod tests {
     fn errors_end_like_sentences() {
         assert_eq!(sentence("the disk is full"), "the disk is full.");
         assert_eq!(sentence("Bad page. "), "Bad page.");
+    }
+
+    /// The request was carried out.
+    #[test]
+    fn a_late_answer_is_no_failure() {
+        let result = RunResult {
+            errors: vec![ErrorRecord {
+                class: Some(IntegrityClass::Hung),
+                operation: "writing".to_string(),
+                file: "mail-001.edb".to_string(),
+                error: "the request was answered after 42 s".to_string(),
+                ..ErrorRecord::default()
+            }],
+            ..RunResult::default()
+        };
+        let advice = errors(&result, &Contribution::default()).expect("advice on the error");
+        assert!(
+            advice
+                .text
+                .starts_with("Writing took too long on mail-001.edb: "),
+            "{}",
+            advice.text
+        );
     }
 }
