@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::serve::{
-    ControlSocket, LiveArray, MountError, Mounted, Served, ServedVolume, StartError, Store,
-    Unmounted, Watcher, mount, nbd::NbdServer,
+    BlockDevices, ControlSocket, LeftInUse, LiveArray, MountError, Mounted, Served, ServedVolume,
+    StartError, Store, Unmounted, Watcher, mount, nbd::NbdServer,
 };
 use array::SECTOR_BYTES;
 use array::description::{PlannedArray, TracedVolume};
@@ -25,10 +25,12 @@ use execution::Error;
 use nbd::PreparedNbd;
 use store::{open_store, refused_store, store_not_written};
 
+mod block;
 mod control;
 mod nbd;
 mod store;
 
+pub use block::BlockScenario;
 pub use control::ask_for_event;
 pub use nbd::NbdScenario;
 
@@ -52,6 +54,8 @@ pub struct ServeScenario {
     pub seed: u64,
     /// The empty directory in which the volumes are mounted; `None` to serve them otherwise.
     pub at: Option<PathBuf>,
+    /// What is made of the files there, if anything.
+    pub block: Option<BlockScenario>,
     /// Where they are served by NBD, if anywhere.
     pub nbd: Option<NbdScenario>,
     /// Where contents are stored; `None` for memory.
@@ -79,6 +83,7 @@ struct OpenStore {
 /// By what an array is reached.
 #[derive(Default)]
 struct FrontEnds {
+    block: Option<BlockDevices>,
     mounted: Option<Mounted>,
     nbd: Option<NbdServer>,
     control: Option<ControlSocket>,
@@ -93,6 +98,9 @@ impl Prepared {
     pub fn new(scenario: &ServeScenario) -> Result<Self, Error> {
         let (title, planned, volumes) = plan(scenario)?;
         scenario.at.as_deref().map_or(Ok(()), refuse_place)?;
+        if let Some(block) = &scenario.block {
+            block.check(scenario.volumes)?;
+        }
         let nbd = scenario.nbd.as_ref().map(PreparedNbd::new).transpose()?;
         let store = match &scenario.store {
             Some(path) => Some(OpenStore {
@@ -169,6 +177,8 @@ impl Prepared {
         {
             std::thread::sleep(POLL);
         }
+        // File systems write what they hold back while the array is there.
+        let block = front_ends.block.map(BlockDevices::take_down);
         drop((front_ends.control, front_ends.nbd));
         let unmounted = front_ends
             .mounted
@@ -193,6 +203,7 @@ impl Prepared {
             served,
             at,
             holders,
+            in_use: block.unwrap_or_default(),
         })
     }
 
@@ -206,6 +217,9 @@ impl Prepared {
         if let Some(at) = &self.scenario.at {
             let mounted = mount(array.client(), self.volumes.clone(), at);
             front_ends.mounted = Some(mounted.map_err(|error| not_mounted(&error))?);
+            if let Some(block) = &self.scenario.block {
+                front_ends.block = Some(block.open(at, &self.volumes, &notify)?);
+            }
         }
         if let Some(path) = &self.scenario.control {
             let socket = listen(path, self.scenario.clone(), array.client())?;
@@ -243,6 +257,8 @@ pub struct ServeOutcome {
     pub at: PathBuf,
     /// What still had files open when they were unmounted, as far as that is known; `None` when nothing had.
     pub holders: Option<Vec<String>>,
+    /// File systems on volumes that were in use when they were unmounted.
+    pub in_use: Vec<LeftInUse>,
 }
 
 impl std::fmt::Display for ServeOutcome {
@@ -279,15 +295,17 @@ impl std::fmt::Display for ServeOutcome {
         if served.failed > 0 {
             writeln!(f, "{} failed.", units::count(served.failed, "request"))?;
         }
-        if let Some(holders) = &self.holders {
+        let at = self.holders.as_ref().map(|holders| (&self.at, holders));
+        let in_use = self.in_use.iter().map(|one| (&one.directory, &one.holders));
+        for (directory, holders) in in_use.chain(at) {
             let who = match holders.is_empty() {
                 true => "others".to_owned(),
                 false => holders.join(", "),
             };
-            let at = self.at.display();
             writeln!(
                 f,
-                "{at} was unmounted while {who} still had files open there: what they read and write now fails."
+                "{} was unmounted while {who} still had files open there: what they read and write now fails.",
+                directory.display()
             )?;
         }
         Ok(())
@@ -342,32 +360,7 @@ fn watcher(planned: &PlannedArray, notify: impl Fn(&str) + Send + 'static) -> Wa
 
 /// Refuses a place that volumes cannot be mounted on, or would hide something.
 fn refuse_place(at: &Path) -> Result<(), Error> {
-    let shown = at.display();
-    let entries = fs::read_dir(at).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::usage(
-            format!("There is no directory {shown}."),
-            "Make it, or name another one with --at.",
-        ),
-        io::ErrorKind::NotADirectory => Error::usage(
-            format!("{shown} is no directory."),
-            "Name an empty directory with --at.",
-        ),
-        // What a killed process has left mounted answers so.
-        io::ErrorKind::NotConnected => Error::environment(
-            format!("{shown} is still mounted by a process that has ended."),
-            format!("Unmount it: umount {shown}"),
-        ),
-        _ => Error::environment(
-            format!("{shown} cannot be read: {error}."),
-            "Name a directory that you may read and write with --at.",
-        ),
-    })?;
-    if entries.count() > 0 {
-        return Err(Error::usage(
-            format!("{shown} is not empty, and a mount would hide what is there."),
-            "Name an empty directory with --at.",
-        ));
-    }
+    refuse_directory(at, "--at")?;
     match fs::File::options().read(true).write(true).open(FUSE_DEVICE) {
         Ok(_) => Ok(()),
         Err(error) => Err(Error::environment(
@@ -376,6 +369,39 @@ fn refuse_place(at: &Path) -> Result<(), Error> {
             ),
             "Load the kernel module (modprobe fuse), or start the container with --device /dev/fuse and \
              --cap-add SYS_ADMIN.",
+        )),
+    }
+}
+
+/// Refuses a directory that is not empty, named by `option`.
+fn refuse_directory(at: &Path, option: &str) -> Result<(), Error> {
+    let shown = at.display();
+    let entries = fs::read_dir(at).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::usage(
+            format!("There is no directory {shown}."),
+            format!("Make it, or name another one with {option}."),
+        ),
+        io::ErrorKind::NotADirectory => Error::usage(
+            format!("{shown} is no directory."),
+            format!("Name an empty directory with {option}."),
+        ),
+        // What a killed process has left mounted answers so.
+        io::ErrorKind::NotConnected => Error::environment(
+            format!("{shown} is still mounted by a process that has ended."),
+            format!(
+                "Unmount it: umount {shown}. Loop devices over its files (losetup --list) are unmounted and detached before."
+            ),
+        ),
+        _ => Error::environment(
+            format!("{shown} cannot be read: {error}."),
+            format!("Name a directory that you may read and write with {option}."),
+        ),
+    })?;
+    match entries.count() {
+        0 => Ok(()),
+        _ => Err(Error::usage(
+            format!("{shown} is not empty, and a mount would hide what is there."),
+            format!("Name an empty directory with {option}."),
         )),
     }
 }

@@ -4,12 +4,14 @@
 //!   each request when the model has ended it. A [`Client`] of it submits requests from any thread.
 //! - [`ControlSocket`] takes events while the array is served.
 //! - [`mount`] shows the volumes as files of a directory, through FUSE.
+//! - [`BlockDevices`] attaches those files to loop devices, and mounts file systems on them.
 //! - [`nbd`] serves them to clients of that protocol, virtual machines among them.
 //! - [`Served`] is what was served: the time that requests took, and how late the answers were.
 //!
 //! What is stored is kept in memory or in the files of a [`Store`], disk by disk, with the parity and the mirrors of
 //! the array.
 
+mod block;
 mod control;
 mod covering;
 mod fuse;
@@ -22,6 +24,7 @@ mod store;
 mod volume;
 mod zeros;
 
+pub use block::{BlockDevices, BlockError, LeftInUse, make_file_system};
 pub use control::{ControlSocket, ask};
 pub use fuse::{MountError, mount};
 pub use live_array::{Client, LiveArray, StartError, Watcher};

@@ -65,7 +65,7 @@ impl Mounted {
 }
 
 /// Unmounts what is at `at`, lazily if files may be open there; `false` when it is in use.
-fn unmount(at: &Path, lazily: bool) -> io::Result<bool> {
+pub(crate) fn unmount(at: &Path, lazily: bool) -> io::Result<bool> {
     let flags = match lazily {
         true => UnmountFlags::DETACH,
         false => UnmountFlags::empty(),

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, value_parser};
 use config::ByteSize;
 use proofload::documents::DocumentKind;
 use proofload::scripts::Script;
-use proofload::serve::{NbdScenario, ServeScenario};
+use proofload::serve::{BlockScenario, NbdScenario, ServeScenario};
 use proofload::{Error, Scenario};
 
 use super::load::settings;
@@ -18,6 +18,7 @@ use super::load::settings;
   proofload serve msa2050 --at /mnt/array
   proofload serve msa2050 --at /mnt/array --volumes 2 --size 20GiB --event '10m disk-fail 3'
   proofload serve msa2050 --at /mnt/array --size 20GiB --store /var/lib/array
+  proofload serve msa2050 --at /mnt/array --size 20GiB --mkfs xfs --mount /mnt/mail
   proofload serve msa2050 --at /mnt/array --script rebuild-under-load --control /run/array.socket
   proofload serve sas-10k-900gb --at /mnt/disk --event '1m disk-slow 0 x20 for 2m'
   proofload serve msa2050 --nbd unix:array.sock
@@ -26,13 +27,22 @@ use super::load::settings;
 Exit status:
     0  it was ended by Ctrl-C, or the volumes were unmounted
     2  usage: nothing was mounted or served
-    3  environment: the volumes cannot be mounted or unmounted, or the address is in use")]
+    3  environment: the volumes cannot be mounted, attached or unmounted, or the address is in use")]
 pub struct ServeOptions {
     /// A bundled array or disk (see `proofload list`), or the path of a description.
     pub array: String,
     /// Empty directory in which the volumes are mounted as files.
     #[arg(long, value_name = "DIR")]
     pub at: Option<PathBuf>,
+    /// Attach the files to loop devices with direct I/O, as root, and print the names of those.
+    #[arg(long, requires = "at")]
+    pub block: bool,
+    /// Make a file system of this type, such as xfs, on each of the loop devices; one that a store has is kept.
+    #[arg(long, value_name = "TYPE", requires = "at")]
+    pub mkfs: Option<String>,
+    /// Mount the loop devices on these empty directories, one for each volume.
+    #[arg(long, value_name = "DIR,...", value_delimiter = ',', requires = "at")]
+    pub mount: Vec<PathBuf>,
     /// Serve the volumes by NBD, alone or together with --at: unix:PATH or HOST:PORT.
     #[arg(long, value_name = "ADDRESS")]
     pub nbd: Option<String>,
@@ -97,10 +107,22 @@ impl ServeOptions {
             at: self.at.clone(),
             store: self.store.clone(),
             control: self.control.clone(),
+            block: self.block(),
             nbd: self.nbd.clone().map(|address| NbdScenario {
                 address,
                 certificates: self.nbd_certificates.clone(),
             }),
+        })
+    }
+}
+
+impl ServeOptions {
+    /// A file system or a mount needs a block device, whether it is asked for or not.
+    fn block(&self) -> Option<BlockScenario> {
+        let is_asked_for = self.block || self.mkfs.is_some() || !self.mount.is_empty();
+        is_asked_for.then(|| BlockScenario {
+            file_system: self.mkfs.clone(),
+            directories: self.mount.clone(),
         })
     }
 }
