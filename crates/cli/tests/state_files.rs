@@ -1,8 +1,10 @@
-//! The files beside databases that say what has become of them: they are lost, damaged, and those of somebody else.
+//! The files beside databases, which say what has become of them and where their log begins: they are lost, damaged,
+//! and those of somebody else.
 
 mod common;
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use common::{Running, SMALL, Scratch, WIDE, long_run};
@@ -170,4 +172,97 @@ fn a_database_that_is_removed_in_a_run_is_not_said_to_be_unbuilt() {
     here.proofload(&format!("{line} --reuse"))
         .exits(0)
         .says("building");
+}
+
+/// Files of the log of the database, by name.
+fn log_files(here: &Scratch) -> Vec<String> {
+    let entries = fs::read_dir(here.path("target/log-001")).expect("log files");
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    entries
+        .map(|entry| name(entry.expect("an entry")))
+        .collect()
+}
+
+/// Full files of it.
+fn full_log_files(here: &Scratch) -> usize {
+    let names = log_files(here);
+    let is_full = |name: &&String| name.starts_with("E0000") && name.ends_with(".log");
+    names.iter().filter(is_full).count()
+}
+
+/// Runs on the database again; the one class of errors that were counted.
+fn only_class(here: &Scratch) -> String {
+    here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(4);
+    let result = here.result();
+    let counts = result["error_counts"].as_array().expect("counts");
+    assert_eq!(counts.len(), 1, "{counts:?}");
+    let found = counts[0]["class"].as_str().expect("a class").to_owned();
+    fs::remove_dir_all(here.path("out")).expect("results to remove");
+    found
+}
+
+#[test]
+fn a_closed_database_without_its_current_log_file_says_how_to_go_on() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.directory("away");
+    here.proofload(&format!("{SMALL} {WIDE} --keep")).exits(0);
+    here.move_results("out-0");
+    assert!(full_log_files(&here) > 0, "{:?}", log_files(&here));
+    let file = here.path("target/log-001/E00.log");
+    let intact = fs::read(&file).expect("a log file");
+    // Its header is garbled, with one that no file says it again; and it is missing.
+    let oldest = fs::read(here.path("target/log-001/E00.chk")).expect("a checkpoint");
+    let mut garbled = intact.clone();
+    garbled[..8_192].copy_from_slice(&oldest);
+    for (number, contents) in [Some(garbled), None].into_iter().enumerate() {
+        match contents {
+            Some(contents) => fs::write(&file, contents).expect("another log file"),
+            None => fs::remove_file(&file).expect("no log file"),
+        }
+        here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+            .exits(4)
+            .says("closed properly, and everything that was committed is in its own file")
+            .says("move all of its files");
+        assert_eq!(here.result()["error_counts"][0]["class"], "log", "{number}");
+        here.move_results(&format!("out-refused-{number}"));
+    }
+    // It is back.
+    fs::write(&file, intact).expect("the log file");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
+    here.move_results("out-1");
+    fs::remove_file(&file).expect("no log file");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(4);
+    here.move_results("out-2");
+    // What is said is done.
+    for name in log_files(&here) {
+        if name.starts_with("E00") {
+            let to = here.path("away").join(&name);
+            fs::rename(here.path("target/log-001").join(&name), to).expect("moved");
+        }
+    }
+    here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
+}
+
+/// No file before it says what its header was.
+#[test]
+fn the_header_of_the_first_log_file_is_written_again() {
+    for is_killed in [false, true] {
+        let here = Scratch::new();
+        here.directory("target");
+        let line = long_run("--rate 1 --keep");
+        let mut running = Running::start(&here, &line);
+        running.wait_until_it_says("measuring 0:01");
+        running.signal(if is_killed { "KILL" } else { "INT" });
+        drop(running.end());
+        here.move_results("out-0");
+        assert_eq!(full_log_files(&here), 0, "{:?}", log_files(&here));
+        let file = fs::File::options()
+            .write(true)
+            .open(here.path("target/log-001/E00.log"));
+        let file = file.expect("a log file");
+        file.write_all_at(&[0xA5; 8], 60).expect("garbled");
+        assert_eq!(only_class(&here), "log", "{is_killed}");
+        here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
+    }
 }

@@ -12,7 +12,9 @@ use crate::format::database_header::{
 };
 use crate::format::layout::DATABASE_ROOT;
 use crate::integrity::{DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, VersionTable};
-use crate::log::{Log, LogReader, end_with_last_committed};
+use crate::log::{
+    KnownLog, Log, LogError, LogReader, end_with_last_committed, rebuild_first_header,
+};
 use crate::position::LogPosition;
 use crate::recovery::{Recovery, RecoveryReport};
 use crate::seeded_bugs::{SeededBug, is_seeded};
@@ -88,6 +90,8 @@ struct LogStart<D: Directory> {
     checkpoint: LogPosition,
     /// What is wrong with the checkpoint file, if the database was closed properly.
     damaged_checkpoint: Option<FileFinding>,
+    /// What was wrong with the header of the file that was written last, which was written again.
+    damaged_log: Option<FileFinding>,
 }
 
 impl<D: Directory> Parts<'_, D> {
@@ -102,11 +106,26 @@ impl<D: Directory> Parts<'_, D> {
                 let (directory, error) = (self.database_directory, of_lost_end(error));
                 return Err(half_written::explain(directory, self.name, error).await);
             }
+            Err(EngineError::Log(error)) => return Err(self.of_closed(error).into()),
             opened => opened?,
         };
         report.damaged_header = damaged_header;
         report.seconds = (self.handle.now_ns() - started_ns) as f64 / 1e9;
         Ok((database, report))
+    }
+
+    /// A closed database needs none of its log, so what is wrong with it only stands in the way.
+    fn of_closed(&self, error: LogError) -> LogError {
+        match error {
+            LogError::MissingGeneration { .. }
+            | LogError::Damaged { .. }
+            | LogError::Foreign { .. } => LogError::OfClosed {
+                error: Box::new(error),
+                prefix: LOG_PREFIX.to_owned(),
+                directory: self.log_directory.describe(),
+            },
+            error => error,
+        }
     }
 
     async fn open_with(
@@ -130,12 +149,9 @@ impl<D: Directory> Parts<'_, D> {
         let shared = SharedState::new(header.dbtime, header.last_object_id);
         let cache = Cache::new(self.handle, self.settings, store, write_ahead.clone());
         let start = self.find_log(&header, &file_name).await?;
-        let damaged_checkpoint = start
-            .as_ref()
-            .and_then(|start| start.damaged_checkpoint.clone());
-        let damaged_log = start
-            .as_ref()
-            .and_then(|start| start.reader.damaged_header().cloned());
+        let of_start = start.as_ref();
+        let damaged_checkpoint = of_start.and_then(|start| start.damaged_checkpoint.clone());
+        let damaged_log = of_start.and_then(|start| start.damaged_log.clone());
         let checkpoint = start
             .as_ref()
             .map_or(LogPosition::START, |start| start.checkpoint);
@@ -297,6 +313,12 @@ impl<D: Directory> Parts<'_, D> {
             let known = (header.log_signature, header.highest_log_committed);
             end_with_last_committed(self.log_directory, LOG_PREFIX, known).await?;
         }
+        let known = KnownLog {
+            signature: header.log_signature,
+            page_size_bytes: header.page_size_bytes as usize,
+            database: self.name.to_owned(),
+        };
+        let rebuilt = rebuild_first_header(self.log_directory, LOG_PREFIX, known).await?;
         let reader = LogReader::open(
             self.handle,
             self.log_directory,
@@ -305,6 +327,7 @@ impl<D: Directory> Parts<'_, D> {
             observer(),
         );
         let mut reader = reader.await?;
+        let damaged_log = |reader: &LogReader<D>| rebuilt.or(reader.damaged_header().cloned());
         let mut is_unused = false;
         if let Some(reader) = &mut reader
             && !is_ours(reader.signature())
@@ -315,6 +338,7 @@ impl<D: Directory> Parts<'_, D> {
         }
         match (reader, header.state) {
             (Some(reader), _) if is_unused || is_ours(reader.signature()) => Ok(Some(LogStart {
+                damaged_log: damaged_log(&reader),
                 reader,
                 checkpoint: position,
                 damaged_checkpoint: damaged_checkpoint.filter(|_| !is_unused),

@@ -53,6 +53,19 @@ pub enum LogError {
         /// Name of the file within the directory of the log.
         file: String,
     },
+    /// The log of a database that was closed properly cannot be read.
+    #[error(
+        "{error} The database was closed properly, and everything that was committed is in its own file: to go on \
+         without this log, move all of its files (those whose names begin with {prefix}) away from {directory}."
+    )]
+    OfClosed {
+        /// What is wrong with it.
+        error: Box<LogError>,
+        /// What the names of its files begin with.
+        prefix: String,
+        /// Path of the directory of the log.
+        directory: String,
+    },
     /// There is a log where a new one was to be made.
     #[error("There is a log in {directory} already ({file}). Choose an empty directory.")]
     Exists {
@@ -70,6 +83,7 @@ impl LogError {
         match self {
             Self::MissingGeneration { .. } => EseError::MISSING_LOG_FILE,
             Self::Foreign { .. } => EseError::BAD_LOG_SIGNATURE,
+            Self::OfClosed { error, .. } => error.ese_error(),
             _ => EseError::LOG_FILE_CORRUPT,
         }
     }

@@ -175,6 +175,11 @@ impl SegmentHead {
         put(segment, at::CHECKSUM, &checksum.to_le_bytes());
     }
 
+    /// The generation that a segment says it is of.
+    pub(super) fn generation(segment: &[u8]) -> u32 {
+        HeaderLogPosition::decode(eight(segment, at::POSITION)).generation
+    }
+
     /// The head of a segment that is whole and is segment `number` of `generation` of the log
     /// `stream`; anything else is `None`.
     pub(super) fn verify(

@@ -56,6 +56,7 @@ pub use left::{full_log_files, missing_log_files};
 pub(crate) use names::{checkpoint_name, full_name, is_needed_from};
 pub use reader::LogReader;
 pub use set::LogEnd;
+pub(crate) use set::{KnownLog, rebuild_first_header};
 pub(crate) use shipping::{FullFiles, ShippedFile};
 pub use state::{LogCore, LogStatistics};
 pub use verify::{ClosedLog, LogVerification, verify_log};

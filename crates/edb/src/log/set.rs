@@ -92,7 +92,7 @@ impl<D: Directory> LogSet<D> {
             Err(problem) => {
                 let before = full.last().copied();
                 let rebuilt = match before {
-                    Some(before) => rebuild_header(directory, &names, before).await?,
+                    Some(before) => header_after(directory, &names, before).await?,
                     None => None,
                 };
                 let Some(header) = rebuilt else {
@@ -101,17 +101,9 @@ impl<D: Directory> LogSet<D> {
                         problem: problem.to_owned(),
                     });
                 };
-                damaged_header = Some(FileFinding {
-                    file: format!("{}/{current}", directory.describe()),
-                    part: FilePart::Log {
-                        generation: header.generation,
-                        segment: None,
-                    },
-                    class: FileClass::Checksum,
-                    problem: format!(
-                        "{problem}; it was written again from what its segments and the file before it say"
-                    ),
-                });
+                let says = "its segments and the file before it say";
+                damaged_header =
+                    Some(write_again(directory, &current, &header, problem, says).await?);
                 header
             }
         };
@@ -172,9 +164,54 @@ impl<D: Directory> LogSet<D> {
     }
 }
 
-/// Writes the header of the current file again, which is damaged, if its first segment shows that it is the file
-/// after the full one of generation `before`, whose header says the rest. Nothing is written otherwise.
-async fn rebuild_header<D: Directory>(
+/// What a database says of its log.
+pub(crate) struct KnownLog {
+    pub(crate) signature: Signature,
+    pub(crate) page_size_bytes: usize,
+    pub(crate) database: String,
+}
+
+/// Writes the header of the file that was written last again where it is damaged and no file before it says what it was,
+/// if its first segment shows that it is of the log that the database names; says what was wrong with it. Nothing
+/// is written otherwise.
+///
+/// # Errors
+/// As the storage fails.
+pub(crate) async fn rebuild_first_header<D: Directory>(
+    directory: &D,
+    prefix: &str,
+    known: KnownLog,
+) -> Result<Option<FileFinding>, LogError> {
+    let names = Names::new(prefix);
+    let (present, current) = (directory.list().await?, names.current());
+    let mut generations = present.iter().filter_map(|name| names.generation_of(name));
+    if !present.contains(&current) || generations.next().is_some() {
+        return Ok(None);
+    }
+    let Err(problem) = read_header(directory, &current).await? else {
+        return Ok(None);
+    };
+    let Some((first, file_segments)) = first_segment(directory, &current, known.signature).await?
+    else {
+        return Ok(None);
+    };
+    let header = LogFileHeader {
+        generation: first.generation,
+        file_segments,
+        page_size_bytes: known.page_size_bytes,
+        created: first.time,
+        previous_created: LogTime::default(),
+        signature: known.signature,
+        attached: vec![known.database],
+    };
+    let says = "its segments and the header of the database say";
+    let written = write_again(directory, &current, &header, problem, says);
+    written.await.map(Some)
+}
+
+/// The header of the current file, which is damaged, if its first segment shows that it is the file after the full
+/// one of generation `before`, whose header says the rest.
+async fn header_after<D: Directory>(
     directory: &D,
     names: &Names,
     before: u32,
@@ -182,18 +219,10 @@ async fn rebuild_header<D: Directory>(
     let Ok(before) = read_header(directory, &names.full(before)).await? else {
         return Ok(None);
     };
-    let file = directory.open(&names.current()).await?;
-    if file.size_bytes().await? < 2 * SEGMENT as u64 {
-        return Ok(None);
-    }
-    let (segment, result) = file.read(SEGMENT as u64, Buffer::zeroed(SEGMENT)).await;
-    result?;
-    let (generation, stream) = (before.generation + 1, before.signature.random);
-    let Some(first) = SegmentHead::verify(&segment, generation, 1, stream) else {
-        return Ok(None);
-    };
-    let header = LogFileHeader {
-        generation,
+    let first = first_segment(directory, &names.current(), before.signature).await?;
+    let first = first.filter(|(first, _)| first.generation == before.generation + 1);
+    Ok(first.map(|(first, _)| LogFileHeader {
+        generation: first.generation,
         created: first.time,
         previous_created: before.created,
         ..before
@@ -203,6 +232,20 @@ async fn rebuild_header<D: Directory>(
     Ok(Some(header))
 }
 
+    }))
+}
+
+/// What the first segment of a log file says, if it is whole and of the log with this signature; and how many
+/// segments the file has.
+async fn first_segment<D: Directory>(
+    directory: &D,
+    name: &str,
+    signature: Signature,
+) -> Result<Option<(SegmentHead, u16)>, LogError> {
+    let file = directory.open(name).await?;
+    let segments = file.size_bytes().await? / SEGMENT as u64;
+    let Ok(segments) = u16::try_from(segments) else {
+        return Ok(None);
 /// The header of a file, or what is wrong with it.
 pub(super) async fn read_header<D: Directory>(
     directory: &D,
