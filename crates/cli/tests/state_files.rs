@@ -266,3 +266,32 @@ fn the_header_of_the_first_log_file_is_written_again() {
         here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
     }
 }
+
+#[test]
+fn a_killed_database_whose_checkpoint_is_gone_says_so() {
+    let here = Scratch::new();
+    here.directory("target");
+    let harms: [fn(&Path); 3] = [
+        |path| fs::remove_file(path).expect("removed"),
+        |path| fs::write(path, vec![0; 8_192]).expect("zeros"),
+        |path| fs::write(path, b"").expect("cut short"),
+    ];
+    let mut how = "--keep";
+    for harm in harms {
+        let mut running = Running::start(&here, &long_run(how));
+        running.wait_until_it_says("measuring 0:01");
+        let path = here.path("target/log-001/E00.chk");
+        // Older log files are removed when a checkpoint has been written.
+        while here.path("target/log-001/E0000000001.log").exists() || full_log_files(&here) == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        running.signal("KILL");
+        drop(running.end());
+        fs::remove_dir_all(here.path("out")).expect("results to remove");
+        harm(&path);
+        assert_eq!(only_class(&here), "checkpoint");
+        here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
+        fs::remove_dir_all(here.path("out")).expect("results to remove");
+        how = "--reuse";
+    }
+}

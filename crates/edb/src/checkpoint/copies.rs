@@ -45,28 +45,34 @@ impl CheckpointCopies {
     }
 
     /// Says what is wrong with the copies of a database that was not closed, if none can be used: they are written
-    /// one after the other, so a kill or a power cut leaves one. Copies that were never written are right.
-    pub(crate) fn unusable(&self, signature: Signature) -> Option<FileFinding> {
+    /// one after the other, so a kill or a power cut leaves one. `was_written`: a checkpoint has been written
+    /// since the log was made, so that copies of zeros are no copies that are still to be written.
+    pub(crate) fn unusable(&self, signature: Signature, was_written: bool) -> Option<FileFinding> {
+        let finding = |class, problem: &str| FileFinding {
+            file: self.file.clone(),
+            part: FilePart::Checkpoint { copy: 1 },
+            class,
+            problem: format!("{problem}; recovery read the log from the oldest file on"),
+        };
+        // The file is durable before the header says that the database is open.
+        if let Some(problem) = self.missing {
+            return Some(finding(FileClass::Missing, problem));
+        }
         let became = |copy: &CopyRead| match copy {
             CopyRead::Damaged => Some((FileClass::Checksum, "has a wrong checksum")),
             CopyRead::Whole(checkpoint) if checkpoint.signature != signature => {
                 Some((FileClass::Foreign, "is that of another database"))
             }
+            CopyRead::Zero if was_written => Some((FileClass::Zeroed, "is all zeros")),
             CopyRead::Zero | CopyRead::Whole(_) => None,
         };
-        // A copy of the database that was backed up or shipped has none.
         let [Some((class, first)), Some((_, second))] = self.copies.each_ref().map(became) else {
             return None;
         };
-        Some(FileFinding {
-            file: self.file.clone(),
-            part: FilePart::Checkpoint { copy: 1 },
-            class,
-            problem: format!(
-                "the first copy of the checkpoint {first}, and the second copy of the checkpoint {second}; recovery \
-                 read the log from the oldest file on"
-            ),
-        })
+        let problem = format!(
+            "the first copy of the checkpoint {first}, and the second copy of the checkpoint {second}"
+        );
+        Some(finding(class, &problem))
     }
 
     /// Says what is wrong with the copies that are not what the closing of a database has written:
@@ -127,19 +133,21 @@ mod tests {
 
     #[test]
     fn copies_of_an_open_database_are_damaged_when_both_are() {
-        let found = |copies| {
+        let found = |copies, was_written| {
             let copies = CheckpointCopies {
                 file: "E00.chk".to_owned(),
                 missing: None,
                 copies,
             };
-            copies.unusable(Signature::default())
+            copies.unusable(Signature::default(), was_written)
         };
         for torn in [CopyRead::Damaged, CopyRead::Zero] {
-            assert_eq!(found([torn, CopyRead::Zero]), None);
-            assert_eq!(found([CopyRead::Zero, torn]), None);
+            assert_eq!(found([torn, CopyRead::Zero], false), None);
+            assert_eq!(found([CopyRead::Zero, torn], false), None);
         }
-        let both = found([CopyRead::Damaged; 2]).unwrap();
+        let zeroed = found([CopyRead::Zero; 2], true).unwrap();
+        assert_eq!(zeroed.class, FileClass::Zeroed);
+        let both = found([CopyRead::Damaged; 2], false).unwrap();
         assert_eq!(both.class, FileClass::Checksum);
         assert!(
             both.problem.contains("from the oldest file on"),

@@ -88,7 +88,7 @@ struct LogStart<D: Directory> {
     reader: LogReader<D>,
     /// Pages are redone from here on.
     checkpoint: LogPosition,
-    /// What is wrong with the checkpoint file, if the database was closed properly.
+    /// What is wrong with the checkpoint file.
     damaged_checkpoint: Option<FileFinding>,
     /// What was wrong with the header of the file that was written last, which was written again.
     damaged_log: Option<FileFinding>,
@@ -110,6 +110,7 @@ impl<D: Directory> Parts<'_, D> {
             opened => opened?,
         };
         report.damaged_header = damaged_header;
+        report.was_clean = !was_dirty;
         report.seconds = (self.handle.now_ns() - started_ns) as f64 / 1e9;
         Ok((database, report))
     }
@@ -134,6 +135,7 @@ impl<D: Directory> Parts<'_, D> {
         header: DatabaseHeader,
     ) -> Result<(Database<D>, RecoveryReport), EngineError> {
         let file_name = file.name();
+        let was_dirty = header.state != DatabaseState::Clean;
         let range = DbtimeRange::of_existing(header.signature, header.dbtime);
         // Only a closed database has nothing later on the disk than its header says.
         let newest = match header.state {
@@ -211,7 +213,7 @@ impl<D: Directory> Parts<'_, D> {
             core.roll_back(transaction).await?;
         }
         core.log.make_durable(core.log.end()).await?;
-        if !report.was_clean {
+        if was_dirty {
             // Pages that the power cut has torn lie repaired in the cache. Whoever reads the disk from
             // here on must not find them torn.
             core.cache.flush_all().await?;
@@ -292,12 +294,11 @@ impl<D: Directory> Parts<'_, D> {
         let end = header.detach.position;
         let was_closed =
             header.state == DatabaseState::Clean && end != HeaderLogPosition::default();
-        let damaged_checkpoint = match header.state {
+        let mut damaged_checkpoint = match header.state {
             DatabaseState::Clean if was_closed => {
                 copies.compare_with_close(header.log_signature, end)
             }
-            DatabaseState::Clean => None,
-            _ => copies.unusable(header.log_signature),
+            _ => None,
         };
         if let (true, Some(_), Some(checkpoint)) = (was_closed, &damaged_checkpoint, checkpoint) {
             // The files from an older checkpoint on may have been used again since.
@@ -328,6 +329,12 @@ impl<D: Directory> Parts<'_, D> {
         );
         let mut reader = reader.await?;
         let damaged_log = |reader: &LogReader<D>| rebuilt.or(reader.damaged_header().cloned());
+        // Log files are removed only when a checkpoint has been written.
+        let begin = reader.as_ref().map_or(0, LogReader::oldest_generation);
+        // Replication makes the checkpoint file of a passive copy, and may not have come to it.
+        if header.state == DatabaseState::Dirty && !self.is_passive_copy {
+            damaged_checkpoint = copies.unusable(header.log_signature, begin > 1);
+        }
         let mut is_unused = false;
         if let Some(reader) = &mut reader
             && !is_ours(reader.signature())

@@ -92,9 +92,7 @@ impl<D: Directory> LogReader<D> {
     ) -> Result<Self, LogError> {
         let geometry = Geometry::new(u64::from(set.header.file_segments) * SEGMENT_BYTES);
         let from = if from == LogPosition::START {
-            let current = set.header.generation;
-            let oldest = set.full.first().copied().unwrap_or(current);
-            geometry.segment_start(oldest, 0)
+            geometry.segment_start(set.oldest_generation(), 0)
         } else {
             from
         };
@@ -188,6 +186,12 @@ impl<D: Directory> LogReader<D> {
     #[must_use]
     pub fn current_generation(&self) -> u32 {
         self.set.header.generation
+    }
+
+    /// The oldest file that there is.
+    #[must_use]
+    pub(crate) fn oldest_generation(&self) -> u32 {
+        self.set.oldest_generation()
     }
 
     /// What was wrong with the header of the file that was being written, which was written again.

@@ -154,6 +154,12 @@ impl<D: Directory> LogSet<D> {
         })
     }
 
+    /// The oldest file that there is.
+    pub(super) fn oldest_generation(&self) -> u32 {
+        let current = self.header.generation;
+        self.full.first().copied().unwrap_or(current)
+    }
+
     /// The name of the file of `generation`.
     pub(super) fn file_name(&self, generation: u32) -> String {
         if generation == self.header.generation {
@@ -226,12 +232,6 @@ async fn header_after<D: Directory>(
         created: first.time,
         previous_created: before.created,
         ..before
-    };
-    let bytes = header.encode().into();
-    file.write(0, bytes, Persistence::Durable).await?;
-    Ok(Some(header))
-}
-
     }))
 }
 
@@ -246,6 +246,39 @@ async fn first_segment<D: Directory>(
     let segments = file.size_bytes().await? / SEGMENT as u64;
     let Ok(segments) = u16::try_from(segments) else {
         return Ok(None);
+    };
+    if segments < 2 {
+        return Ok(None);
+    }
+    let (segment, result) = file.read(SEGMENT as u64, Buffer::zeroed(SEGMENT)).await;
+    result?;
+    let generation = SegmentHead::generation(&segment);
+    let first = SegmentHead::verify(&segment, generation, 1, signature.random);
+    Ok(first.map(|first| (first, segments)))
+}
+
+/// Writes the damaged header of a log file again; the finding about it. `says`: what it was found out from.
+async fn write_again<D: Directory>(
+    directory: &D,
+    name: &str,
+    header: &LogFileHeader,
+    problem: &str,
+    says: &str,
+) -> Result<FileFinding, LogError> {
+    let file = directory.open(name).await?;
+    let bytes = header.encode().into();
+    file.write(0, bytes, Persistence::Durable).await?;
+    Ok(FileFinding {
+        file: format!("{}/{name}", directory.describe()),
+        part: FilePart::Log {
+            generation: header.generation,
+            segment: None,
+        },
+        class: FileClass::Checksum,
+        problem: format!("{problem}; it was written again from what {says}"),
+    })
+}
+
 /// The header of a file, or what is wrong with it.
 pub(super) async fn read_header<D: Directory>(
     directory: &D,

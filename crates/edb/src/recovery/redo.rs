@@ -105,10 +105,7 @@ impl<D: Directory> Recovery<D> {
             transactions: BTreeMap::new(),
             deleted: Vec::new(),
             torn: BTreeMap::new(),
-            report: RecoveryReport {
-                was_clean: true,
-                ..RecoveryReport::default()
-            },
+            report: RecoveryReport::default(),
         }
     }
 
@@ -154,7 +151,6 @@ impl<D: Directory> Recovery<D> {
     /// Takes the next record: redoes it at once, or keeps it if pages must be logged before they are
     /// written, which needs the end of the log first.
     pub(crate) async fn read(&mut self, span: LogSpan, record: Vec<u8>) -> Result<(), EngineError> {
-        self.report.was_clean = false;
         self.first.get_or_insert(span.begin);
         if self.with_images {
             self.kept.push((span, record));

@@ -25,25 +25,16 @@ pub(super) async fn activate<D: Directory>(
     }))
 }
 
-/// What is wrong with header, checkpoint and page versions of a database that had been closed: nothing that a power cut
-/// does later can excuse it. Of one that had not, what no power cut leaves: a header of another database, and no copy
-/// of the checkpoint that can be used.
+/// What is wrong with header, checkpoint and page versions. A kill or a power cut during the closing or the opening of a
+/// database may leave the two copies of its header different, but not those of another one; all else that recovery
+/// reports, none leaves.
 pub(super) fn damage_since_close(
     file: &str,
     state: &DatabaseState,
     recovery: &RecoveryReport,
 ) -> Vec<Damage> {
-    if state.condition != Condition::Ready {
-        let header = recovery.damaged_header.clone().filter(is_foreign);
-        let checkpoint = recovery.damaged_checkpoint.clone();
-        let checkpoint = checkpoint.filter(|_| !recovery.was_clean);
-        return header
-            .into_iter()
-            .chain(checkpoint)
-            .map(Damage::File)
-            .collect();
-    }
-    let not_closed = (!recovery.was_clean).then(|| FileFinding {
+    let is_closed = state.condition == Condition::Ready;
+    let not_closed = (is_closed && !recovery.was_clean).then(|| FileFinding {
         file: file.to_owned(),
         part: FilePart::Header { copy: 1 },
         class: FileClass::LostWrite,
@@ -51,8 +42,10 @@ pub(super) fn damage_since_close(
                   write of it was lost"
             .to_owned(),
     });
-    let header = recovery.damaged_header.clone().or(not_closed);
+    let header = recovery.damaged_header.clone();
+    let header = header.filter(|header| is_closed || is_foreign(header));
     let findings = header
+        .or(not_closed)
         .into_iter()
         .chain(recovery.damaged_checkpoint.clone())
         .chain(recovery.damaged_versions.clone());
