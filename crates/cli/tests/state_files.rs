@@ -295,3 +295,34 @@ fn a_killed_database_whose_checkpoint_is_gone_says_so() {
         how = "--reuse";
     }
 }
+
+#[test]
+fn a_passive_copy_without_its_state_is_known_by_its_log() {
+    let here = Scratch::new();
+    here.directory("target");
+    let copies = here.directory("copies");
+    let shipped = "--set engine.log_file_size=128KiB --copy-to copies";
+    let mut running = Running::start(&here, &long_run(&format!("{shipped} --keep")));
+    running.wait_until_it_says("measuring 0:01");
+    let has_shipped = || {
+        let names = fs::read_dir(copies.join("log-001")).expect("log files");
+        let mut names = names.map(|entry| entry.expect("an entry").file_name());
+        names.any(|name| name.to_string_lossy().ends_with(".log"))
+    };
+    while !has_shipped() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    running.signal("KILL");
+    drop(running.end());
+    here.move_results("out-0");
+    fs::remove_file(copies.join("mail-001/mail.state")).expect("its state");
+    here.proofload("edb recover copies/mail-001/mail-001.edb")
+        .exits(3)
+        .says("passive copy");
+    let line = format!("{SMALL} {WIDE} --set engine.log_file_size=128KiB --reuse");
+    here.proofload(&line.replace("--on target", "--on copies"))
+        .exits(0)
+        .says("is a passive copy whose replication was interrupted")
+        .says("What was committed in later log files is lost")
+        .says("mail.state beside");
+}

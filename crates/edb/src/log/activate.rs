@@ -39,6 +39,22 @@ pub(crate) async fn end_with_last_full<D: Directory>(
     Ok(Some(last))
 }
 
+/// Whether the log in `directory` is one that was shipped: there are log files, and none of those that a database makes
+/// ready for itself, the file that comes next and the reserve for a full disk.
+///
+/// # Errors
+/// If the directory cannot be read.
+pub(crate) async fn is_shipped<D: Directory>(
+    directory: &D,
+    prefix: &str,
+) -> Result<bool, runtime::IoError> {
+    let names = Names::new(prefix);
+    let present = directory.list().await?;
+    let is_ready = |name: &String| *name == names.next() || names.is_reserve(name);
+    let has_log = present.iter().any(|name| names.is_log(name));
+    Ok(has_log && !present.iter().any(is_ready))
+}
+
 /// Makes the last full file the one that was written last, where a kill between two files has left neither the file
 /// that was being written nor one that was made ready in its place. Nothing of the log with this signature is missing
 /// then, if nothing was committed in files later than that of generation `committed`.

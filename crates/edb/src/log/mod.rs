@@ -46,7 +46,7 @@ mod crash_tests;
 #[cfg(test)]
 mod shape_tests;
 
-pub(crate) use activate::{end_with_last_committed, end_with_last_full};
+pub(crate) use activate::{end_with_last_committed, end_with_last_full, is_shipped};
 pub use chain::RecordChain;
 pub use error::LogError;
 pub use facts::{LogFileFacts, log_files};

@@ -33,6 +33,11 @@ impl Names {
         format!("{}res{number:05}.jrs", self.prefix)
     }
 
+    /// Whether `name` is that of a file kept for a full disk.
+    pub(super) fn is_reserve(&self, name: &str) -> bool {
+        name.starts_with(&format!("{}res", self.prefix))
+    }
+
     /// The generation of a full file, if `name` is one of this log.
     pub(super) fn generation_of(&self, name: &str) -> Option<u32> {
         let digits = name.strip_prefix(&self.prefix)?.strip_suffix(".log")?;

@@ -18,7 +18,7 @@ mod replay;
 mod seed;
 mod ship;
 
-pub use activate::activate;
+pub use activate::{activate, is_passive_copy};
 pub use compare::Comparison;
 pub use progress::CopyState;
 

@@ -4,6 +4,7 @@ use super::{EdbHost, file_name};
 use crate::population::PopulationState;
 use crate::recount::InFlight;
 use crate::state_file::{Condition, DatabaseState, Found, MOVE_IT_AWAY, STATE_FILE};
+use edb::passive;
 use edb::reading::header_of;
 use measure::result::IntegrityClass;
 use measure::units;
@@ -150,6 +151,7 @@ impl<D: Directory> EdbHost<D> {
         let in_flight = self.plan.most_in_flight().0.max(MOST_IN_FLIGHT);
         let state = DatabaseState {
             in_flight: Some(InFlight(in_flight)),
+            is_passive_copy: self.has_shipped_log(database, doing).await?,
             ..self.new_state(Condition::InUse)
         };
         Ok(OpenedState {
@@ -157,6 +159,17 @@ impl<D: Directory> EdbHost<D> {
             damage,
             lost: Some(lost),
         })
+    }
+
+    /// Whether a database whose state is lost is a passive copy.
+    async fn has_shipped_log(&self, database: usize, doing: &str) -> Result<bool, Failure> {
+        let place = self.place(database);
+        let failure = |error| Failure::of_io(&error, doing);
+        let file = place.data.open(&file_name(database)).await;
+        let file = file.map_err(failure)?;
+        passive::is_passive_copy(&file, &place.log)
+            .await
+            .map_err(failure)
     }
 
     /// The failure that something else than a state is in its place: `what` it is.

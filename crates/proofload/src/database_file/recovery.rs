@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use config::ByteSize;
 use edb::format::database_header::{DatabaseState, Writer};
+use edb::log::LOG_PREFIX;
 use edb::settings::{Engine, Maintenance, TornPages};
 use edb::{Database, EngineSettings, RecoveryReport};
 use mail::state_file::{self, STATE_FILE};
@@ -68,7 +69,7 @@ pub fn recover(
         DatabaseState::JustCreated => {
             return Err(DatabaseFileError::Unfinished(path.to_owned()));
         }
-        DatabaseState::Dirty if is_passive_copy(path) => {
+        DatabaseState::Dirty if is_passive_copy(path, &database, log.as_deref()) => {
             return Err(DatabaseFileError::PassiveCopy(path.to_owned()));
         }
         DatabaseState::Dirty => {
@@ -82,13 +83,25 @@ pub fn recover(
     })
 }
 
-/// Whether the database was seeded as a passive copy and not opened since.
-fn is_passive_copy(path: &Path) -> bool {
+/// Whether the database was seeded as a passive copy and not opened since. Where no state says so, a log without
+/// the file that was written last does, if it was shipped.
+fn is_passive_copy(path: &Path, database: &DatabaseFile, log: Option<&Path>) -> bool {
     let state = std::fs::read(directory_of(path).join(STATE_FILE));
     let state = state
         .ok()
         .and_then(|text| state_file::DatabaseState::parse(&text));
-    state.is_some_and(|state| state.is_passive_copy)
+    if let Some(state) = state {
+        return state.is_passive_copy;
+    }
+    let Some(log) = log.filter(|log| !log.join(format!("{LOG_PREFIX}.log")).exists()) else {
+        return false;
+    };
+    let Ok(log) = HostDirectory::open(&database.runtime.handle(), log) else {
+        return false;
+    };
+    let file = database.file.clone();
+    let is_copy = async move { edb::passive::is_passive_copy(&file, &log).await };
+    database.runtime.block_on(is_copy).unwrap_or(false)
 }
 
 /// Waits for what a killed run has under way on the files of a directory.
