@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::brokerage::brokerage;
-use common::{Running, SMALL, Scratch, WIDE};
+use common::{Running, SMALL, Scratch, WIDE, long_run};
 
 /// A run that has passed, in `out`.
 fn run() -> Scratch {
@@ -230,6 +230,61 @@ fn a_report_of_other_results_is_noticed() {
         .exits(5)
         .prints(".xml is not what this version makes of these results")
         .prints("`proofload report --jetstress-report` makes it again");
+}
+
+/// Cuts a file of a run off behind so many bytes.
+fn cut_off(path: &Path, bytes: u64) {
+    let file = fs::File::options().write(true).open(path);
+    let cut = file.and_then(|file| file.set_len(bytes));
+    cut.expect("what the run has written");
+}
+
+#[test]
+fn files_that_are_cut_off_are_named_in_one_sentence() {
+    let scratch = run();
+    for file in ["result.json", "samples.csv", "histograms.hlog", "log.txt"] {
+        for bytes in [0, 300] {
+            cut_off(&copied(&scratch).join(file), bytes);
+            let found = format!("recomputed  {bytes} bytes: it is cut off");
+            scratch
+                .proofload("verify changed")
+                .exits(4)
+                .prints("CHANGED: 1 difference\n")
+                .prints(&format!("  {file}: length\n"))
+                .prints(&found);
+        }
+    }
+    cut_off(&copied(&scratch).join("result.json"), 300);
+    scratch
+        .proofload("report changed")
+        .exits(2)
+        .says("result.json is cut off: it ends after 300 bytes");
+}
+
+/// A power cut leaves less of the samples than of the result, which is replaced in one step.
+#[test]
+fn samples_of_a_killed_run_that_are_cut_off_leave_it_open() {
+    let scratch = Scratch::new();
+    scratch.directory("target");
+    let mut running = Running::start(&scratch, &long_run("--quiet"));
+    let result = scratch.path("out/result.json");
+    let has_samples = |text: Vec<u8>| String::from_utf8_lossy(&text).contains("\"checks\": [\n");
+    while !fs::read(&result).is_ok_and(has_samples) {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    running.signal("KILL");
+    running.end();
+    for file in ["samples.csv", "histograms.hlog"] {
+        for bytes in [0, 100, 3_000] {
+            cut_off(&copied(&scratch).join(file), bytes);
+            scratch
+                .proofload("verify changed")
+                .exits(5)
+                .prints("Not verified: Samples that the result follows from are missing");
+        }
+    }
+    cut_off(&copied(&scratch).join("result.json"), 3_000);
+    scratch.proofload("verify changed").exits(4);
 }
 
 /// A pipe, a device, a socket and a file without data that is larger than any memory.

@@ -70,6 +70,7 @@ pub const NAME_A_RUN: &str =
 pub fn not_a_run(error: &LoadError) -> CommandError {
     let help = match error {
         LoadError::Sweep { .. } => "Open its report.html, or name directories below its points/.",
+        LoadError::CutOff { .. } => "",
         _ => NAME_A_RUN,
     };
     CommandError::usage(format!("{error}."), help)

@@ -31,8 +31,9 @@ use std::path::{Path, PathBuf};
 
 use crate::result::{FileHash, RunResult, Verdict, WholeBytes};
 use crate::run_directory::{
-    CONFIG_FILE, FIRST_SERIES, LoadError, MOST_BYTES, RESULT_FILE, SeriesFiles, document_hash,
-    hash_file, load_samples, parse_result, read_file, read_result, run_directory_of, whole_samples,
+    CONFIG_FILE, FIRST_SERIES, LoadError, MOST_BYTES, RESULT_FILE, SECOND_SERIES, SeriesFiles,
+    document_hash, hash_file, load_samples, parse_result, read_file, read_result, run_directory_of,
+    whole_samples,
 };
 use crate::sample::SampleRow;
 use crate::service_level::ServiceLevels;
@@ -143,6 +144,12 @@ impl Verified {
         }
     }
 
+    /// A file that has only so many bytes left of what was `expected`.
+    fn cut_off(&mut self, file: &str, expected: &str, bytes: u64) {
+        let found = format!("{bytes} bytes: it is cut off");
+        self.differences.of(file, "length", expected, found);
+    }
+
     fn cannot(&mut self, what: impl Into<String>) {
         self.not_verified.push(what.into());
     }
@@ -179,6 +186,10 @@ fn verify_one(directory: &Path, terms: TermsOf<'_>, is_rank: bool) -> Result<Ver
     }
     let result = match parse_result(&directory.join(RESULT_FILE), &text) {
         Ok(result) => result,
+        Err(LoadError::CutOff { bytes, .. }) => {
+            verified.cut_off(RESULT_FILE, "a whole result", bytes as u64);
+            return Ok(verified);
+        }
         // Without a hash that says it was another document, it is one that this version cannot read.
         Err(error) if verified.differences.count == 0 => return Err(error),
         Err(error) => {
@@ -201,8 +212,10 @@ fn verify_one(directory: &Path, terms: TermsOf<'_>, is_rank: bool) -> Result<Ver
              and samples in agreement is not found.",
         ),
     }
-    compare_files(&result, &mut verified);
-    if result.ranks.is_empty() {
+    let is_cut_off = compare_files(&result, &mut verified);
+    if is_cut_off {
+        verified.cannot("Raw figures of the run are cut off, so no figure was recomputed.");
+    } else if result.ranks.is_empty() {
         compare_figures(&result, terms, &mut verified);
     } else if is_rank {
         let found = format!("{} ranks", result.ranks.len());
@@ -215,17 +228,29 @@ fn verify_one(directory: &Path, terms: TermsOf<'_>, is_rank: bool) -> Result<Ver
     Ok(verified)
 }
 
-fn compare_files(result: &RunResult, verified: &mut Verified) {
+/// Compares the files with their hashes. Whether one from which figures are recomputed is cut off.
+fn compare_files(result: &RunResult, verified: &mut Verified) -> bool {
     let directory = verified.directory.clone();
     verified.files = result.files.len() as u64;
+    let mut is_cut_off = false;
     for (recorded, found) in changed_files(&directory, result) {
         verified.files -= 1;
-        verified
-            .differences
-            .of(&recorded.file, "SHA-256", recorded.sha256.as_str(), found);
+        let (file, bytes) = (recorded.file.as_str(), recorded.size_bytes);
+        match std::fs::metadata(directory.join(file)) {
+            Ok(facts) if facts.is_file() && facts.len() < bytes => {
+                verified.cut_off(file, &format!("{bytes} bytes"), facts.len());
+                is_cut_off |= [FIRST_SERIES, SECOND_SERIES]
+                    .iter()
+                    .any(|series| [series.samples, series.histograms].contains(&file));
+            }
+            _ => {
+                let differences = &mut verified.differences;
+                differences.of(file, "SHA-256", recorded.sha256.as_str(), found);
+            }
+        }
     }
     if result.document_sha256.is_empty() {
-        return; // Nothing was hashed.
+        return false; // Nothing was hashed.
     }
     for file in [CONFIG_FILE, FIRST_SERIES.samples, FIRST_SERIES.histograms] {
         let is_recorded = result.files.iter().any(|recorded| recorded.file == file);
@@ -235,6 +260,7 @@ fn compare_files(result: &RunResult, verified: &mut Verified) {
                 .of(file, "SHA-256", "none recorded", "a file".to_owned());
         }
     }
+    is_cut_off
 }
 
 /// The files that are not as recorded, each with its hash or why it has none.
@@ -287,6 +313,8 @@ fn raw_samples(
     }
     let rows = match load_samples(&path, whole.map_or(u64::MAX, |whole| whole.samples)) {
         Ok(rows) => rows,
+        // Not even the names of the columns are left.
+        Err(_) if !is_complete => Vec::new(),
         Err(error) => {
             let (field, found) = ("the file", error.to_string());
             let differences = &mut verified.differences;

@@ -43,6 +43,16 @@ pub enum LoadError {
         /// What is wrong, with line and column.
         error: serde_json::Error,
     },
+    /// The result ends before its document does.
+    #[error(
+        "{path} is cut off: it ends after {bytes} bytes, in the middle of the result; restore the file"
+    )]
+    CutOff {
+        /// Path of the file.
+        path: PathBuf,
+        /// Its length.
+        bytes: usize,
+    },
     /// The result has another schema.
     #[error(
         "{path} has the schema `{found}`, and this version reads `{SCHEMA}`; run the workload again, \
@@ -153,9 +163,15 @@ pub fn run_directory_of(path: &Path) -> &Path {
 /// # Errors
 /// When it is none.
 pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<RunResult, LoadError> {
-    let malformed = |error| LoadError::Malformed {
-        path: path.to_owned(),
-        error,
+    let malformed = |error: serde_json::Error| match error.is_eof() {
+        true => LoadError::CutOff {
+            path: path.to_owned(),
+            bytes: text.len(),
+        },
+        false => LoadError::Malformed {
+            path: path.to_owned(),
+            error,
+        },
     };
     let value: serde_json::Value = serde_json::from_slice(text).map_err(malformed)?;
     let schema = value
