@@ -11,6 +11,7 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use common::brokerage::smallest;
+use common::mariadb::MariaDb;
 use common::{Running, Scratch, WIDE};
 use serde_json::Value;
 
@@ -385,4 +386,25 @@ fn the_io_of_others_on_the_volume_is_named_and_leaves_it_open() {
     let named = other_io["processes"].as_array().expect("names");
     assert!(named.iter().any(|name| name == "dd"), "{other_io}");
     assert!(other_io["share_percent"].as_f64() > Some(1.0), "{other_io}");
+}
+
+#[test]
+fn the_processes_of_a_server_are_known_whatever_its_program_is_called() {
+    if !rustix::process::geteuid().is_root() {
+        return test_support::skip("only root sees the I/O of all processes");
+    }
+    let here = Scratch::new();
+    let Some(server) = MariaDb::renamed(&here) else {
+        return;
+    };
+    let line = SMALL.replace("--on target ", "");
+    let line = format!("{line} {WIDE} --database {}", server.url());
+    here.proofload(&line);
+    let server = &result(&here, "out")["server"];
+    if server["volume_measured_by"] == "" {
+        return test_support::skip("the scratch directory is on no block device");
+    }
+    let named = server["other_io"]["processes"].as_array();
+    let named = named.expect("the processes of the server are known");
+    assert!(!named.iter().any(|name| name == "tradesrv"), "{named:?}");
 }

@@ -8,7 +8,7 @@
 use measure::host::ProcessName;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How the processes of a database server are known.
@@ -25,18 +25,33 @@ pub enum ServerProcess {
 
 impl ServerProcess {
     /// Itself, if the process is one that this machine has: a server in a container has numbers of
-    /// its own, which are those of other processes here.
+    /// its own, which are those of other processes here. It is known by its name, or because it works in the
+    /// data directory, as servers do whatever their program is called.
     #[must_use]
-    pub fn if_found(self) -> Self {
+    pub fn if_found(self, data_directory: Option<&Path>) -> Self {
         let is_found = match main_process(&self) {
             Some(process) => {
-                let name = fs::read(format!("/proc/{process}/comm")).unwrap_or_default();
-                self == Self::Own || is_database(&ProcessName::new(&name))
+                self == Self::Own
+                    || is_database(&name_of(process))
+                    || data_directory.is_some_and(|directory| works_in(process, directory))
             }
             None => false,
         };
         if is_found { self } else { Self::Unknown }
     }
+}
+
+/// The name of a process; empty if there is none.
+fn name_of(process: u32) -> ProcessName {
+    let name = fs::read(format!("/proc/{process}/comm")).unwrap_or_default();
+    ProcessName::new(name.trim_ascii_end())
+}
+
+/// Whether a directory is the working directory of a process.
+fn works_in(process: u32, directory: &Path) -> bool {
+    let works_in = fs::read_link(format!("/proc/{process}/cwd"));
+    let directory = directory.canonicalize();
+    works_in.is_ok_and(|works_in| directory.is_ok_and(|directory| directory == works_in))
 }
 
 /// The number of the main process of a server, if that runs.
@@ -58,7 +73,10 @@ pub(crate) enum Role {
     Commits,
     /// The checkpointer or the background writer.
     WritesPages,
-    /// A thread of the server whose task is not known, or one of the kernel.
+    /// A thread of the main process that has its name, as sessions of MariaDB and SQLite have: its synchronous
+    /// writes are log writes.
+    Session,
+    /// Another thread of the server, or one of the kernel.
     Unknown,
 }
 
@@ -173,28 +191,36 @@ fn look_up(thread: u32) -> Option<Thread> {
 }
 
 fn find_owner(server: &ServerProcess, thread: u32, command: &ProcessName) -> Owner {
+    let main = main_process(server);
+    let is_unknown = *server == ServerProcess::Unknown;
+    let has_its_name = main.is_some_and(|main| name_of(main) == *command);
     match look_up(thread) {
-        Some(found) => {
-            let is_unknown = *server == ServerProcess::Unknown;
-            owner_of(&found, main_process(server), is_unknown)
-        }
+        Some(found) => owner_of(&found, main, is_unknown, has_its_name),
         // It has ended already, as sessions do when the server goes down.
-        None if is_database(command) || *server == ServerProcess::Unknown => {
-            Owner::Server(Role::Unknown)
-        }
+        None if has_its_name || is_database(command) || is_unknown => Owner::Server(Role::Unknown),
         None => Owner::Other,
     }
 }
 
-/// `main` is the main process of the server, if that runs.
-fn owner_of(thread: &Thread, main: Option<u32>, is_server_unknown: bool) -> Owner {
+/// `main` is the main process of the server, if that runs; the thread may have its name.
+fn owner_of(
+    thread: &Thread,
+    main: Option<u32>,
+    is_server_unknown: bool,
+    has_name_of_main: bool,
+) -> Owner {
     let is_kernel = thread.process == KERNEL || thread.parent == KERNEL;
-    let is_server = main.is_some_and(|main| thread.process == main || thread.parent == main);
-    if is_server || is_kernel || is_server_unknown {
-        Owner::Server(role_by_title(&thread.title))
-    } else {
-        Owner::Other
+    let is_of_main = main == Some(thread.process);
+    let is_server = is_of_main || main == Some(thread.parent);
+    if !(is_server || is_kernel || is_server_unknown) {
+        return Owner::Other;
     }
+    // That of PostgreSQL has no sessions.
+    let is_postgres = thread.title.contains("postgres");
+    Owner::Server(match role_by_title(&thread.title) {
+        Role::Unknown if is_of_main && has_name_of_main && !is_postgres => Role::Session,
+        role => role,
+    })
 }
 
 /// What a process of PostgreSQL does, by the title that it sets.
@@ -229,7 +255,7 @@ mod tests {
 
     #[test]
     fn sessions_of_another_cluster_are_others() {
-        let of = |thread| owner_of(&thread, Some(100), false);
+        let of = |thread| owner_of(&thread, Some(100), false, false);
         let session = "postgres: me proofload [local] COMMIT";
         assert_eq!(of(thread(110, 100, session)), Owner::Server(Role::Commits));
         assert_eq!(of(thread(210, 200, session)), Owner::Other);
@@ -241,10 +267,12 @@ mod tests {
         assert_eq!(of(thread(211, 200, checkpointer)), Owner::Other);
         // A thread of the server itself, write-back of the kernel, and a copy.
         assert_eq!(of(thread(100, 1, "mariadbd")), Owner::Server(Role::Unknown));
+        let session = owner_of(&thread(100, 1, "tradesrv"), Some(100), false, true);
+        assert_eq!(session, Owner::Server(Role::Session));
         assert_eq!(of(thread(7, KERNEL, "")), Owner::Server(Role::Unknown));
         assert_eq!(of(thread(300, 1, "dd")), Owner::Other);
         // Without a server that is known nobody is another.
-        let unknown = owner_of(&thread(300, 1, "dd"), None, true);
+        let unknown = owner_of(&thread(300, 1, "dd"), None, true, false);
         assert_eq!(unknown, Owner::Server(Role::Unknown));
     }
 
@@ -265,8 +293,8 @@ mod tests {
         assert_eq!((counts.all, counts.others, counts.other_bytes), (2, 1, 10));
         assert_eq!(counts.names(), ["dd"]);
         assert_eq!(Owners::new(ServerProcess::Unknown).counts(), None);
-        assert_eq!(ServerProcess::Own.if_found(), ServerProcess::Own);
+        assert_eq!(ServerProcess::Own.if_found(None), ServerProcess::Own);
         let absent = ServerProcess::InFile(PathBuf::from("/nowhere"));
-        assert_eq!(absent.if_found(), ServerProcess::Unknown);
+        assert_eq!(absent.if_found(None), ServerProcess::Unknown);
     }
 }

@@ -395,11 +395,11 @@ fn stream_of(request: &DeviceRequest, log_extent: Option<usize>, role: Role) -> 
         };
     }
     match role {
-        Role::Commits if request.is_synchronous => Stream::LogWrite,
+        Role::Commits | Role::Session if request.is_synchronous => Stream::LogWrite,
         Role::Unknown if request.is_synchronous && is_thread_of_server(&request.command) => {
             Stream::LogWrite
         }
-        Role::Commits | Role::WritesPages | Role::Unknown => Stream::DatabaseWrite,
+        Role::Commits | Role::Session | Role::WritesPages | Role::Unknown => Stream::DatabaseWrite,
     }
 }
 

@@ -172,7 +172,10 @@ fn there(
     let name = format!("the database {database_name} at {endpoint}");
     let origin = format!("Existing server, {name}; its settings were not changed.");
     let process = match is_here {
-        true => server.process.clone().if_found(),
+        true => {
+            let directory = server.data_directory.as_deref();
+            server.process.clone().if_found(directory)
+        }
         false => ServerProcess::Unknown,
     };
     Ok(Opened {

@@ -133,7 +133,7 @@ fn run(
     plan.reuse = true;
     let server = database.server().unwrap();
     let sessions_process = match database.dialect() {
-        Dialect::MariaDb => server.process.if_found(),
+        Dialect::MariaDb => server.process.if_found(None),
         _ => ServerProcess::Unknown,
     };
     let parts = PreparedRun {

@@ -10,6 +10,9 @@ use super::Scratch;
 /// The user as whom a server of root runs.
 const NOBODY: u32 = 65_534;
 
+/// A link to the program, by which the server gets another name.
+const RENAMED: &str = "tradesrv";
+
 /// A server in a directory of its own, killed when dropped.
 pub struct MariaDb {
     room: PathBuf,
@@ -39,7 +42,12 @@ fn command(program: &str, room: &Path) -> Command {
 }
 
 fn start(room: &Path) -> Child {
-    let mut server = command("mariadbd", room);
+    let renamed = room.join(RENAMED);
+    let program = match renamed.exists() {
+        true => renamed.to_str().expect("a path in UTF-8"),
+        false => "mariadbd",
+    };
+    let mut server = command(program, room);
     server.arg(format!("--socket={}/socket", room.display()));
     server.args(["--skip-networking", "--innodb-buffer-pool-size=32M"]);
     server.spawn().expect("the server starts")
@@ -48,7 +56,24 @@ fn start(room: &Path) -> Child {
 impl MariaDb {
     /// A new one; `None`, with the test skipped, where there is no MariaDB.
     pub fn new(here: &Scratch) -> Option<Self> {
+        Self::in_room(here.directory("server"))
+    }
+
+    /// The same, whose process has another name than its program.
+    pub fn renamed(here: &Scratch) -> Option<Self> {
         let room = here.directory("server");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let directories = format!("{path}:/usr/sbin");
+        let mut programs = directories
+            .split(':')
+            .map(|directory| Path::new(directory).join("mariadbd"));
+        if let Some(program) = programs.find(|program| program.exists()) {
+            std::os::unix::fs::symlink(program, room.join(RENAMED)).expect("a link");
+        }
+        Self::in_room(room)
+    }
+
+    fn in_room(room: PathBuf) -> Option<Self> {
         if user().is_some() {
             std::os::unix::fs::chown(&room, Some(NOBODY), Some(NOBODY)).expect("its owner");
         }
