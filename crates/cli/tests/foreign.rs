@@ -361,7 +361,16 @@ fn what_others_put_into_the_directory_of_a_server_is_left() {
     let mut running = Running::start(&here, &line);
     running.wait_until_it_says("measuring");
     let cluster = here.path("target/brokerage/cluster");
-    let foreign = ["a.txt", "data/b.txt", "data/base/c.txt"].map(|file| cluster.join(file));
+    let foreign = [
+        "a.txt",
+        "data/b.txt",
+        "data/base/c.txt",
+        "data/base/1/d.txt",
+        "data/global/e.txt",
+        "data/pg_wal/f.txt",
+        "data/pg_multixact/members/g.txt",
+    ];
+    let foreign = foreign.map(|file| cluster.join(file));
     for path in &foreign {
         fs::write(path, PRECIOUS).unwrap();
     }
@@ -374,9 +383,12 @@ fn what_others_put_into_the_directory_of_a_server_is_left() {
     ended.prints("except what is not as the run made it");
     for own in [
         "data/PG_VERSION",
-        "data/base/1",
+        "data/base/1/PG_VERSION",
+        "data/base/4",
         "server.log",
-        "data/pg_wal",
+        "data/global/pg_control",
+        "data/pg_xact",
+        "data/pg_wal/archive_status",
     ] {
         assert!(!cluster.join(own).exists(), "{own} is left");
     }

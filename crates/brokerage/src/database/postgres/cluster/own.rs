@@ -20,6 +20,8 @@ pub(super) enum Level {
     Data,
     /// The directory of the databases, each in one named by its number.
     Base,
+    /// A directory of the server's below these.
+    Inner,
 }
 
 /// Files and directories of the server's data directory beside those called `pg_...` or
@@ -36,6 +38,42 @@ const DATA: [&str; 10] = [
     "backup_label.old",
     "tablespace_map",
 ];
+
+/// What the names of files in them begin with that have a word of their own.
+const INNER: [&str; 15] = [
+    "PG_VERSION",
+    "archive_status",
+    "db_",
+    "global.",
+    "mappings",
+    "members",
+    "mmap.",
+    "offsets",
+    "pg_",
+    "pgs",
+    "replorigin_checkpoint",
+    "snapshots",
+    "state",
+    "summaries",
+    "xlogtemp.",
+];
+
+/// What stands in other names there beside numbers.
+const INNER_WORDS: [&str; 11] = [
+    "backup", "done", "fsm", "history", "init", "map", "partial", "ready", "snap", "tmp", "vm",
+];
+
+/// Whether the server names files so that have no word of their own: numbers, which may be hexadecimal or those of
+/// a temporary table, with words behind them.
+fn is_numbered(name: &str) -> bool {
+    let is_number = |part: &str| {
+        let digits = part.strip_prefix('t').unwrap_or(part);
+        let is_digit = |c: u8| c.is_ascii_digit() || (b'A'..=b'F').contains(&c);
+        !digits.is_empty() && digits.bytes().all(is_digit)
+    };
+    let parts = || name.split(['.', '_', '-']);
+    parts().any(is_number) && parts().all(|part| is_number(part) || INNER_WORDS.contains(&part))
+}
 
 impl Level {
     /// Whether Proofload or the server makes entries of this name.
@@ -59,6 +97,7 @@ impl Level {
             Self::Base => {
                 name == "pgsql_tmp" || !name.is_empty() && name.bytes().all(|c| c.is_ascii_digit())
             }
+            Self::Inner => is_numbered(name) || INNER.iter().any(|begin| name.starts_with(begin)),
         }
     }
 
@@ -67,6 +106,9 @@ impl Level {
         match (self, name) {
             (Self::Cluster, "data") => Some(Self::Data),
             (Self::Data, "base") => Some(Self::Base),
+            // All that is in these the server names as it likes, or as its settings say.
+            (Self::Data, "log") | (Self::Base, "pgsql_tmp") => None,
+            (Self::Data | Self::Base | Self::Inner, _) => Some(Self::Inner),
             _ => None,
         }
     }
@@ -137,10 +179,28 @@ mod tests {
             "data/postgresql.conf.tmp",
             "data/postgresql.auto.conf",
             "data/base/5/1259_fsm",
-            "data/base/pgsql_tmp/x",
+            "data/base/5/t3_16384.1",
+            "data/base/5/pg_internal.init.77",
+            "data/base/pgsql_tmp/pgsql_tmp77.0",
+            "data/base/pgsql_tmp/pgsql_tmp77.1.fileset/i1of4.p0.0",
             "data/global/1260",
+            "data/global/pg_control",
+            "data/pg_logical/snapshots/0-15D3AB8.snap",
+            "data/pg_multixact/members/0000",
+            "data/pg_stat/pgstat.stat",
+            "data/pg_wal/00000001.history",
+            "data/pg_wal/archive_status/000000010000000000000001.done",
+            "data/pg_wal/xlogtemp.77",
         ];
-        let foreign = ["thesis.doc", "data/thesis.doc", "data/base/thesis/part"];
+        let foreign = [
+            "thesis.doc",
+            "data/thesis.doc",
+            "data/base/thesis/part",
+            "data/base/5/thesis.doc",
+            "data/global/thesis.doc",
+            "data/pg_wal/archive_status/thesis",
+            "data/pg_xact/Thesis 2.doc",
+        ];
         for file in own.iter().chain(&foreign) {
             let path = root.join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -150,7 +210,9 @@ mod tests {
         let handle = DirectoryHandle::open(root).unwrap();
         clear(&handle, root, Level::Cluster, &mut left).unwrap();
         left.sort();
-        let expected = ["data/base/thesis", "data/thesis.doc", "thesis.doc"];
+        let mut expected = foreign;
+        expected[2] = "data/base/thesis";
+        expected.sort_unstable();
         assert_eq!(left, expected.map(|file| root.join(file)));
         assert!(own.iter().all(|file| !root.join(file).exists()));
         assert!(foreign.iter().all(|file| root.join(file).exists()));
