@@ -393,3 +393,32 @@ fn what_others_put_into_the_directory_of_a_server_is_left() {
         assert!(!cluster.join(own).exists(), "{own} is left");
     }
 }
+
+/// SQLite would read what lies there as its database, and remove what it takes for its log.
+#[test]
+fn a_link_in_the_place_of_the_directory_of_sqlite_is_not_followed() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = brokerage("sqlite").replace("--keep", "");
+    let line = line.replace("--duration 10m", "--duration 2s");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring");
+    let (own, moved) = (here.path("target/brokerage"), here.path("moved"));
+    let precious = here.directory("precious");
+    for end in ["", "-wal", "-shm", "-journal", "-lock"] {
+        let path = precious.join(format!("proofload_brokerage.sqlite{end}"));
+        fs::write(path, PRECIOUS).unwrap();
+    }
+    fs::rename(&own, &moved).unwrap();
+    std::os::unix::fs::symlink(&precious, &own).unwrap();
+    running
+        .end()
+        .exits(5)
+        .says("is another directory than the one in which the database was opened");
+    for entry in fs::read_dir(&precious).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(fs::read_to_string(&path).unwrap(), PRECIOUS);
+    }
+    assert_eq!(fs::read_dir(&precious).unwrap().count(), 5);
+    assert!(moved.join("proofload_brokerage.sqlite").exists());
+}

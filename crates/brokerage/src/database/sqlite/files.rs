@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use runtime::host::{DirectoryHandle, FileIdentity, require_own};
 use rustix::fs::{Mode, OFlags};
@@ -31,6 +32,8 @@ const WORDS: &[u8] = b"SQLite format 3\0";
 /// The file of a database, with those that SQLite and a run keep beside it.
 pub(super) struct DatabaseFiles {
     path: PathBuf,
+    /// What their directory was when it was used first.
+    directory: OnceLock<FileIdentity>,
 }
 
 impl DatabaseFiles {
@@ -38,6 +41,7 @@ impl DatabaseFiles {
     pub fn below(directory: &Path) -> Self {
         Self {
             path: directory.join(FILE),
+            directory: OnceLock::new(),
         }
     }
 
@@ -58,8 +62,30 @@ impl DatabaseFiles {
         PathBuf::from(path)
     }
 
-    /// Refuses links and whatever is no file in the place of a file of the database.
+    /// Refuses another directory than that in which the files were first: what lies there is none of the database, and
+    /// SQLite would change and remove it.
+    fn require_directory(&self) -> Result<(), DatabaseError> {
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(directory, flags, Mode::empty());
+        let found = match opened.and_then(FileIdentity::of) {
+            // Whoever opens the files finds none.
+            Err(Errno::NOENT) => return Ok(()),
+            found => found.map_err(|error| self.unreadable(&error.into()))?,
+        };
+        if *self.directory.get_or_init(|| found) == found {
+            return Ok(());
+        }
+        Err(DatabaseError::Unusable(format!(
+            "{} is another directory than the one in which the database was opened: it was moved or replaced; what it \
+             holds was left as it is",
+            directory.display()
+        )))
+    }
+
+    /// Refuses another directory, links, and whatever is no file in the place of a file of the database.
     pub fn require_own(&self) -> Result<(), DatabaseError> {
+        self.require_directory()?;
         for end in ENDS {
             let path = self.beside(end);
             // A link is opened itself, a pipe is not waited for, and closing this descriptor leaves
@@ -120,6 +146,11 @@ impl DatabaseFiles {
         let above = DirectoryHandle::open(above).map_err(failed)?;
         let name = directory.file_name().unwrap_or_default();
         let directory = above.open_directory_or_mount(name).map_err(failed)?;
+        let identity = directory.identity().map_err(failed)?;
+        if self.directory.get().is_some_and(|first| *first != identity) {
+            let replaced = "its directory was replaced by another one";
+            return Err(failed(io::Error::other(replaced)));
+        }
         for end in ENDS {
             let mut name = self.path.file_name().unwrap_or_default().to_owned();
             name.push(end);
