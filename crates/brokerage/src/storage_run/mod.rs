@@ -120,14 +120,10 @@ impl StorageRun for Prepared {
             CheckedRows::All => bytes,
             CheckedRows::OfTheRun => 0,
         };
-        // Kept rows are compared with those of the last run, too.
-        let before = match (self.options.build_only, self.options.reuse) {
-            (true, _) => 0,
-            (false, true) => 2 * all,
-            (false, false) => all,
-        };
+        let before = if self.options.build_only { 0 } else { all };
         Ok(PlannedWork {
             build_bytes: if self.options.reuse { 0 } else { bytes },
+            kept_bytes: if self.options.reuse { before } else { 0 },
             compared_bytes: before,
             build_only: self.options.build_only,
             search: PlannedSearch::default(),

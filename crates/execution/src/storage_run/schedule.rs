@@ -23,6 +23,8 @@ pub struct PlannedWork {
     /// How far the build is with which the run goes on, such as `1 of 2 databases built`; `None` when it
     /// builds all of them.
     pub resumed_build: Option<String>,
+    /// Bytes of kept databases that are read first, to be compared with what the last run left; 0 if nothing is.
+    pub kept_bytes: u64,
     /// Bytes that are read before the load, to be compared with those after it; 0 if nothing is.
     pub compared_bytes: u64,
     /// Whether the run ends when the databases are built.
@@ -148,6 +150,8 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         None => "to write",
     };
     bytes_line(&mut add, "build", purpose, work.build_bytes);
+    let purpose = "to read and compare with those of the last run";
+    bytes_line(&mut add, "check of kept rows", purpose, work.kept_bytes);
     bytes_line(
         &mut add,
         "rows before the load",
@@ -230,7 +234,7 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
     }
     let handled_bytes = work.tests.backup_bytes + work.tests.replayed_bytes + seeded_bytes;
     let written_bytes = work.build_bytes + work.restored_bytes;
-    let read_bytes = work.compared_bytes + work.verified_bytes;
+    let read_bytes = work.kept_bytes + work.compared_bytes + work.verified_bytes;
     let (condition, digits) = match written_bytes + read_bytes + handled_bytes {
         0 => ("", 1e3),
         _ => (" if the storage writes and reads 100 MiB/s", 1.0),
@@ -301,6 +305,7 @@ mod tests {
     fn every_phase_has_its_time_and_the_sum_holds_them() {
         let work = PlannedWork {
             build_bytes: 96 << 30,
+            kept_bytes: 24 << 30,
             compared_bytes: 48 << 30,
             search: PlannedSearch {
                 purpose: "finds the number of threads".to_owned(),
@@ -315,12 +320,13 @@ mod tests {
         let text = describe(&Run::default(), &work);
         let expected = "Plan:\n\
             \x20 build: 96 GiB to write, 16 min 23 s at 100 MiB/s\n\
+            \x20 check of kept rows: 24 GiB to read and compare with those of the last run, 4 min 6 s at 100 MiB/s\n\
             \x20 rows before the load: 48 GiB to read, 8 min 12 s at 100 MiB/s\n\
             \x20 warm-up: until the database caches are 90 % full and the load is steady, 15 min at most\n\
             \x20 tuning: finds the number of threads, 1 h at most\n\
             \x20 measured phase: 2 h, 480 samples of 15 s\n\
             \x20 verification: 96 GiB or more to read, 16 min 23 s at 100 MiB/s\n\
-            \x20 in all: 2 h 40 min to 3 h 55 min if the storage writes and reads 100 MiB/s\n";
+            \x20 in all: 2 h 45 min to 4 h if the storage writes and reads 100 MiB/s\n";
         assert_eq!(text, expected);
     }
 

@@ -228,6 +228,7 @@ impl StorageRun for MailRun {
             build_bytes: (u64::from(mail.databases) - ready) * mail.database_bytes(),
             restored_bytes: self.restored.bytes,
             resumed_build: self.resumed.as_ref().map(interrupted_build::describe),
+            kept_bytes: 0,
             compared_bytes: 0,
             build_only: self.plan.run.build_only,
             search: PlannedSearch::of(&self.plan.run),
