@@ -340,6 +340,24 @@ fn databases_that_were_moved_in_a_run_are_not_said_to_be_in_their_places() {
 }
 
 #[test]
+fn a_target_that_another_program_removes_is_no_failure_of_the_storage() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let mut running = Running::start(&here, &long_run("--keep"));
+    running.wait_until_it_says("measuring 0:0");
+    // In one step, so that nothing is used of which a part is still there.
+    fs::rename(&target, here.path("away")).expect("a directory moved");
+    fs::remove_dir_all(here.path("away")).expect("a directory removed");
+    running
+        .end()
+        .exits(5)
+        .prints("its directory was removed by another program")
+        .prints("INCONCLUSIVE");
+    assert_eq!(here.result()["errors"][0]["kind"], "removed");
+    here.proofload("verify out").exits(0);
+}
+
+#[test]
 fn samples_that_are_cut_short_in_a_run_are_missed() {
     let here = Scratch::new();
     here.directory("target");

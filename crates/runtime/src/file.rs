@@ -74,6 +74,9 @@ pub enum IoFailure {
     /// There is no such file.
     #[error("there is no such file")]
     NotFound,
+    /// There is no such file, because its directory is gone, which only a program that removes it can do.
+    #[error("its directory was removed by another program")]
+    Removed,
     /// The file is there already and must not be overwritten.
     #[error("the file exists already")]
     AlreadyExists,

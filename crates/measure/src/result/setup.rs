@@ -176,6 +176,8 @@ pub enum ErrorKind {
     ServerSide,
     /// The settings do not let the workload do its work. The run is inconclusive.
     Settings,
+    /// Another program removed the directory of the files. The run is inconclusive.
+    Removed,
     /// The program itself did not do what it should.
     Internal,
     /// Unknown, or a kind that this version does not know.
@@ -191,7 +193,11 @@ impl ErrorKind {
     pub fn is_of_data(self) -> bool {
         !matches!(
             self,
-            Self::Unavailable | Self::ServerSide | Self::HalfWritten | Self::Settings
+            Self::Unavailable
+                | Self::ServerSide
+                | Self::HalfWritten
+                | Self::Settings
+                | Self::Removed
         )
     }
 }

@@ -32,7 +32,7 @@ impl Judgement {
 /// Gives the verdict. The first that holds decides:
 ///
 /// 1. more errors than allowed, or one after which the run could not go on: `error`;
-///    `inconclusive` if the latter is for a reason in the settings;
+///    `inconclusive` if the latter is for a reason in the settings, or because another program removed the files;
 /// 2. stopped before its end: `interrupted`;
 /// 3. a level not met: `fail`;
 /// 4. too few samples, not steady though that is required, or a level that could not be judged:
@@ -40,11 +40,9 @@ impl Judgement {
 /// 5. otherwise `pass`.
 pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> Judgement {
     let errors = error_count(measured);
-    let ending = measured.errors.iter().find(|error| error.ended_run);
-    if let Some(error) = ending.filter(|error| error.kind == ErrorKind::Settings)
-        && errors <= levels.allowed_errors
+    if errors <= levels.allowed_errors
+        && let Some(reason) = cause_of_its_own(measured)
     {
-        let reason = format!("The run ended early: {}", error.error);
         return judgement(Verdict::Inconclusive, end_sentence(reason));
     }
     if is_error(errors, levels, measured) {
@@ -76,6 +74,17 @@ pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) 
     let passed = all_passed(checks.len());
     let allowed = errors_within_allowance(errors, levels.allowed_errors, measured.error_counts);
     judgement(Verdict::Pass, format!("{passed}{allowed}"))
+}
+
+/// Why the run ended early or was not verified, where neither the storage nor a server has caused it.
+fn cause_of_its_own(measured: &Measured<'_>) -> Option<String> {
+    measured.errors.iter().find_map(|error| match error.kind {
+        ErrorKind::Settings if error.ended_run => {
+            Some(format!("The run ended early: {}", error.error))
+        }
+        ErrorKind::Removed => Some(format!("{}: {}", error.file, error.error)),
+        _ => None,
+    })
 }
 
 fn is_error(errors: u64, levels: &ServiceLevels, measured: &Measured<'_>) -> bool {

@@ -23,6 +23,7 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
         ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
         ErrorKind::HalfWritten => return Some(half_written(first)),
         ErrorKind::Settings => return Some(of_settings(first)),
+        ErrorKind::Removed => return Some(of_removed(first)),
         ErrorKind::Unavailable => AdviceId::SERVER_UNAVAILABLE,
         ErrorKind::Inconsistent => AdviceId::INCONSISTENT,
         ErrorKind::ServerSide => AdviceId::SERVER_SIDE,
@@ -63,6 +64,19 @@ fn of_settings(first: &ErrorRecord) -> Advice {
         AdviceId::SETTINGS,
         "The settings do not let the workload do its work",
         sentence(&first.error),
+    )
+}
+
+/// Storage does not remove directories.
+fn of_removed(first: &ErrorRecord) -> Advice {
+    Advice::new(
+        AdviceId::ERRORS,
+        "Another program removed the files of the run",
+        format!(
+            "{}: {} Find out which one did, and run again with a directory that nothing else changes.",
+            first.file,
+            sentence(&first.error)
+        ),
     )
 }
 

@@ -94,6 +94,10 @@ impl HostDirectory {
     }
 
     fn error(&self, operation: IoOperation, name: &str, failure: IoFailure) -> IoError {
+        let failure = match failure {
+            IoFailure::NotFound if self.handle.is_removed() => IoFailure::Removed,
+            failure => failure,
+        };
         IoError {
             operation,
             file: self.path.join(name).display().to_string(),

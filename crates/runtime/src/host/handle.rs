@@ -85,6 +85,13 @@ impl DirectoryHandle {
         Ok(FileIdentity::of(&self.descriptor)?)
     }
 
+    /// Whether the directory was removed since it was opened: it has no name any more. Storage that loses a name leaves
+    /// the count of names as it was.
+    #[must_use]
+    pub fn is_removed(&self) -> bool {
+        rustix::fs::fstat(&self.descriptor).is_ok_and(|status| status.st_nlink == 0)
+    }
+
     /// What `name` is; a symbolic link is itself. `None` when there is nothing of that name.
     ///
     /// # Errors

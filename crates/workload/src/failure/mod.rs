@@ -34,6 +34,8 @@ pub enum FailureKind {
     ServerSide,
     /// The settings do not let the workload do its work.
     Settings,
+    /// Another program removed the directory of the files.
+    Removed,
     /// Nothing failed, but simulated time does not advance, so the run would never end.
     ZeroDelayLoop,
     /// Nothing failed: the work was asked to stop.
@@ -53,6 +55,7 @@ impl From<FailureKind> for ErrorKind {
             FailureKind::Unavailable => Self::Unavailable,
             FailureKind::ServerSide => Self::ServerSide,
             FailureKind::Settings => Self::Settings,
+            FailureKind::Removed => Self::Removed,
             FailureKind::ZeroDelayLoop | FailureKind::Stopped | FailureKind::Internal => {
                 Self::Internal
             }
@@ -265,9 +268,9 @@ impl Failure {
         failure
     }
 
-    /// Nothing more can be written after it, unless the only fault is that no space is left.
+    /// Nothing more can be written after it, unless the only fault is that no space is left, or no directory.
     fn halt(&mut self) {
-        if self.kind != FailureKind::OutOfSpace {
+        if !matches!(self.kind, FailureKind::OutOfSpace | FailureKind::Removed) {
             self.kind = FailureKind::Halted;
         }
     }
@@ -296,6 +299,7 @@ impl Failure {
     fn take_io(&mut self, error: &IoError) {
         self.kind = match error.failure {
             IoFailure::OutOfSpace => FailureKind::OutOfSpace,
+            IoFailure::Removed => FailureKind::Removed,
             _ => FailureKind::Io,
         };
         self.integrity = IntegrityFinding::of_io(error).map(Box::new);
