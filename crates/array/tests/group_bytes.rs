@@ -6,15 +6,13 @@
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
-mod common;
-
+use crate::common::{FlatModel, FlatRead, extent_bytes, ideal_backend, ideal_disk};
 use array::Direction;
 use array::group::{
     Backend, GroupCompletion, GroupError, GroupId, GroupRequest, GroupState, Groups, IoClass,
     StationId,
 };
 use array::payload::Bytes;
-use common::{FlatModel, FlatRead, extent_bytes, ideal_backend, ideal_disk};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
-mod common;
-
+use crate::common::ideal_backend;
 use array::Direction;
 use array::disk::{Disk, DiskDescription, DiskModel};
 use array::group::{
     Backend, BackendSettings, GroupId, GroupRequest, Groups, IoClass, RebuildView, StationId,
 };
-use common::ideal_backend;
 
 const OWNER: u32 = 0;
 
@@ -232,7 +230,7 @@ fn a_rebuild_reads_all_survivors_and_writes_one_disk() {
         + &disk_group("raid5", 5, 64);
     let mut backend: Backend<()> = ideal_backend(&settings, 128 * 50, 1, 9);
     backend.fail_disk(0, StationId(2));
-    let disk = common::ideal_disk(128 * 50, 100.0, 1, true, 1);
+    let disk = crate::common::ideal_disk(128 * 50, 100.0, 1, true, 1);
     backend.replace_disk(0, StationId(2), disk).unwrap();
     let rebuilds: Vec<RebuildView> = backend.rebuilds().collect();
     assert_eq!(rebuilds[0].station, StationId(2));
@@ -248,7 +246,7 @@ fn a_rebuild_reads_all_survivors_and_writes_one_disk() {
     let slow = settings.replace("1000.0", "1.0");
     let mut backend: Backend<()> = ideal_backend(&slow, 128 * 50, 1, 9);
     backend.fail_disk(0, StationId(2));
-    let disk = common::ideal_disk(128 * 50, 100.0, 1, true, 1);
+    let disk = crate::common::ideal_disk(128 * 50, 100.0, 1, true, 1);
     backend.replace_disk(0, StationId(2), disk).unwrap();
     let slow_ns = finish(&mut backend, 0);
     let paced_ns = 49 * 65_536 * 1000;

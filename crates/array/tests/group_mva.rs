@@ -6,11 +6,9 @@
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
-mod common;
-
+use crate::common::ideal_backend;
 use array::Direction;
 use array::group::{Backend, GroupId, GroupRequest, Groups, IoClass};
-use common::ideal_backend;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

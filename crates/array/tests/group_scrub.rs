@@ -3,14 +3,12 @@
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
-mod common;
-
+use crate::common::{extent_bytes, ideal_backend};
 use array::Direction;
 use array::group::{
     Backend, GroupError, GroupId, GroupRequest, GroupState, Groups, IoClass, StationId,
 };
 use array::payload::{Bytes, Payload};
-use common::{extent_bytes, ideal_backend};
 
 const DISK_SECTORS: u64 = 64;
 
@@ -116,7 +114,7 @@ fn more_bad_sectors_than_the_level_bears_are_an_error_until_they_are_written() {
     assert_eq!(backend.group(GroupId(0)).state, GroupState::Healthy);
     // A rebuild carries the loss over and does not make anything up.
     backend.fail_disk(now_ns, StationId(1));
-    let disk = common::ideal_disk(DISK_SECTORS, 100.0, 1, true, 8);
+    let disk = crate::common::ideal_disk(DISK_SECTORS, 100.0, 1, true, 8);
     backend.replace_disk(now_ns, StationId(1), disk).unwrap();
     finish(&mut backend, &mut now_ns);
     assert_eq!(bad_sectors(&backend), 2);

@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
-mod common;
-
+use crate::common::{extent_bytes, ideal_backend, ideal_disk};
 use array::Direction;
 use array::group::{
     Backend, BackendSettings, GroupId, GroupRequest, GroupState, Groups, IoClass, StationId,
 };
 use array::payload::Bytes;
-use common::{extent_bytes, ideal_backend, ideal_disk};
 
 /// Sectors of a disk: 100 segments of 8.
 const DISK_SECTORS: u64 = 800;

@@ -3,9 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
-mod common;
-mod data_set;
-
+use crate::common;
+use crate::data_set;
 use brokerage::checks::{self, Baseline};
 use brokerage::database::Database;
 use brokerage::database::sqlite::Sqlite;

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
-mod common;
-mod data_set;
-#[path = "deterministic/run.rs"]
-mod deterministic;
-
+use crate::common;
+use crate::data_set;
+use crate::deterministic::run::{Plan, run};
 use brokerage::checks::{self, Baseline};
 use brokerage::database::Database;
 use brokerage::database::sqlite::Sqlite;
@@ -16,7 +14,6 @@ use brokerage::profile::Brokerage;
 use brokerage::row::Answers;
 use brokerage::session::{AfterBatch, Answering, Call, Isolation, Session};
 use brokerage::statement::Statement;
-use deterministic::Plan;
 use runtime::thread::complete;
 
 /// A session within a transaction that stays open, although its user commits.
@@ -220,7 +217,7 @@ fn what_is_broken_on_purpose_is_found_and_nothing_else() {
         transactions: 1_200,
         step_ms: 50,
     };
-    deterministic::run(&mut *session, &plan).unwrap();
+    run(&mut *session, &plan).unwrap();
     assert_eq!(
         checks::check(&mut *session, &before).unwrap().violations,
         []

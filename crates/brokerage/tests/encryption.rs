@@ -2,17 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
-mod common;
-
+use crate::common;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::common::mariadb::TIMEOUT;
 use brokerage::database::mariadb::MariaDb;
 use brokerage::database::postgres::{Cluster, Connection, Postgres};
 use brokerage::database::{Address, Database, Endpoint, Secret, TlsMode, TlsSettings, mariadb};
 use brokerage::error::DatabaseError;
-use common::mariadb::TIMEOUT;
 
 /// An address of this host that is this test program's alone.
 fn host() -> String {

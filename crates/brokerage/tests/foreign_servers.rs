@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
-mod common;
-
+use crate::common;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::fd::AsFd;

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
-mod common;
-
+use crate::common;
+use crate::common::mariadb::{Server, TIMEOUT, server, start};
+use crate::common::{COUNT, alone, call, raise};
 use brokerage::database::mariadb::{Connection, MariaDb};
 use brokerage::database::{Build, Database, Secret, State};
 use brokerage::error::DatabaseError;
@@ -11,8 +12,6 @@ use brokerage::run::monitor;
 use brokerage::run::monitor::waits::Waits;
 use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
-use common::mariadb::{Server, TIMEOUT, server, start};
-use common::{COUNT, alone, call, raise};
 use measure::result::ServerFileIo;
 use measure::result::WaitClass;
 use runtime::thread::complete;

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
-mod common;
-
+use crate::common;
 use std::time::Duration;
 
+use crate::common::{COUNT, alone, call, raise};
 use brokerage::database::postgres::{Cluster, ClusterError, Connection, Postgres};
 use brokerage::database::{
     Address, Build, Database, Secret, State, Step, missing_tables_and_indexes,
@@ -13,7 +13,6 @@ use brokerage::database::{
 use brokerage::error::DatabaseError;
 use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
-use common::{COUNT, alone, call, raise};
 use runtime::thread::complete;
 
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -434,7 +433,7 @@ fn a_server_ends_when_we_are_killed() {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "starts_a_server_and_waits",
+            "postgres::starts_a_server_and_waits",
             "--ignored",
             "--nocapture",
         ])

@@ -1,13 +1,12 @@
 //! SQLite, in a file.
 
-mod common;
-
+use crate::common;
+use crate::common::{COUNT, alone, call, raise};
 use brokerage::database::sqlite::Sqlite;
 use brokerage::database::{Build, Database, State};
 use brokerage::error::DatabaseError;
 use brokerage::row::Answers;
 use brokerage::session::{AfterBatch, Isolation};
-use common::{COUNT, alone, call, raise};
 use runtime::thread::complete;
 
 fn database(room: &tempfile::TempDir) -> Sqlite {

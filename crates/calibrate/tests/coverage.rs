@@ -2,8 +2,8 @@
 //! measurements, and calibrated; then loads and arrays that were no part of it are predicted.
 //!
 //! `PROOFLOAD_HIDDEN_DISKS` says of how many disks. With more than the usual few the share of figures within
-//! their bars is printed for each kind of prediction: `cargo test --release -p calibrate --test coverage --
-//! --nocapture`.
+//! their bars is printed for each kind of prediction: `cargo test --release -p calibrate --test all
+//! coverage -- --nocapture`.
 
 use array::description::{Description, one_disk_of_file};
 use array::disk::{DiskDescription, bundled_disk};

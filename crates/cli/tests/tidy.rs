@@ -174,3 +174,32 @@ fn tests_that_the_page_on_reliability_names_are_there() {
     assert!(names > 10, "the rows with names of tests were found");
     assert_none(&diagnostics);
 }
+
+/// Cargo does not look for test programs where a manifest names them: a file that is forgotten there would never be run.
+#[test]
+fn every_file_of_tests_is_compiled() {
+    let mut diagnostics = Vec::new();
+    let mut programs = 0;
+    for (root, modules) in rust_sources() {
+        if !root.ends_with("tests/all.rs") {
+            continue;
+        }
+        programs += 1;
+        let directory = root.parent().expect("the directory of the tests");
+        let manifest = fs::read_to_string(directory.with_file_name("Cargo.toml"));
+        let manifest = manifest.expect("the manifest of the crate");
+        for entry in fs::read_dir(directory).expect("the tests") {
+            let path = entry.expect("a directory entry").path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let is_file = path.extension().is_some_and(|extension| extension == "rs");
+            let is_module = modules.contains(&format!("mod {name};\n"));
+            let is_program = manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+            let is_named = is_module || is_program;
+            if is_file && !is_named || path.join("main.rs").exists() {
+                diagnostics.push(format!("{} is in no test program", path.display()));
+            }
+        }
+    }
+    assert!(programs > 5, "the test programs were found");
+    assert_none(&diagnostics);
+}

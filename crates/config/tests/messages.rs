@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-mod sample;
-
+use crate::sample::{Raid, SERVER, Server};
 use config::{ConfigError, Diagnostic, Document, Format, Layers, Source, choice, settings, within};
-use sample::{Raid, SERVER, Server};
 use test_support::set;
 
 settings! {
@@ -277,7 +275,7 @@ fn broken(format: &'static Format, sources: &[Source]) -> String {
 static FAMILY: Format = Format {
     names: || vec!["base", "child"],
     bundled: |name| match name {
-        "base" => Some(sample::BASE),
+        "base" => Some(crate::sample::BASE),
         "child" => Some("extends = 'base'\n"),
         _ => None,
     },

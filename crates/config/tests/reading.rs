@@ -1,9 +1,7 @@
 //! Settings as people write them, right and wrong.
 
-mod sample;
-
+use crate::sample::{Raid, SERVER, Server};
 use config::{ConfigError, Diagnostic, Document, Layers, Source, TimeSpan, Value, from_toml};
-use sample::{Raid, SERVER, Server};
 use test_support::set;
 
 fn load(sources: &[Source]) -> Result<Document<Server>, ConfigError> {
@@ -26,7 +24,7 @@ fn faults(text: &str) -> String {
 fn what_is_left_out_has_its_default() {
     let server = with("title = 'x'", &[]).unwrap().settings;
     assert!(server.enabled && server.link.is_none() && server.pool.is_empty());
-    assert_eq!(server.cache, sample::Cache::default());
+    assert_eq!(server.cache, crate::sample::Cache::default());
     assert!(server.cache.limit_ms.is_infinite());
 }
 
@@ -76,7 +74,7 @@ fn later_sources_go_over_earlier_ones() {
 fn a_base_gives_what_nobody_says() {
     let mut base = with("title = 'kind'", &[]).unwrap().settings;
     base.cache.age = TimeSpan::seconds(60);
-    base.link = Some(sample::Link {
+    base.link = Some(crate::sample::Link {
         rate_mb_per_s: 100.0,
         transfer_us: 3.0,
     });

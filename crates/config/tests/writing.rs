@@ -1,13 +1,11 @@
 //! What is written of settings: TOML that reads back, the reference, JSON Schema, alternatives.
 
-mod sample;
-
+use crate::sample::{Cache, Disk, Disks, Link, Pool, Raid, SERVER, Server};
 use config::{
     Document, Source, TimeSpan, from_toml, json_schema, out_of_bounds, reference, reference_of,
     settings_by_path, to_toml,
 };
 use proptest::prelude::*;
-use sample::{Cache, Disk, Disks, Link, Pool, Raid, SERVER, Server};
 use test_support::{alternatives, set};
 
 fn server() -> Server {

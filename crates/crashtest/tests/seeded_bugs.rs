@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
-mod support;
-
+use crate::support::{run_all, run_seeds};
 use edb::seeded_bugs::{SeededBug, with_seeded_bug};
 use std::time::Instant;
-use support::{run_all, run_seeds};
 
 /// Seeds within which every bug must be found.
 const MOST_SEEDS: u64 = 10_000;

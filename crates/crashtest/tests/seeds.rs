@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
-mod support;
-
+use crate::support::run_all;
 use crashtest::{FaultKind, Requirement, Target, trace};
 use std::ops::Range;
 use std::time::Instant;
-use support::run_all;
 
 /// The seeds to try: so many, or as many as the variable PROOFLOAD_CRASH_SEEDS says (`5000`, or a
 /// range such as `1756..1757`).

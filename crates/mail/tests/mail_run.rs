@@ -2,17 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-#[path = "mail_run/cut_off.rs"]
 mod cut_off;
-#[path = "mail_run/errors.rs"]
 mod errors;
-#[path = "mail_run/harmed.rs"]
 mod harmed;
-#[path = "mail_run/replication.rs"]
 mod replication;
-#[path = "mail_run/storage_tests.rs"]
 mod storage_tests;
-#[path = "mail_run/support.rs"]
 mod support;
 
 use config::{ByteSize, TimeSpan};

@@ -1,8 +1,6 @@
 //! The rules at their limits, and the verdict.
 
-mod service_levels {
-    mod limits;
-}
+mod limits;
 
 use std::sync::Arc;
 

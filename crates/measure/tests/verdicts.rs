@@ -1,8 +1,6 @@
 //! The words of verdicts and of rules, exactly: they are what people act upon.
 
-mod verdicts {
-    mod reasons;
-}
+mod reasons;
 
 use std::sync::Arc;
 

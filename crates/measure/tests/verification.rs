@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-mod verification {
-    mod changes;
-}
+mod changes;
 
 use std::collections::BTreeMap;
 use std::fs;

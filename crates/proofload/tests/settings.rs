@@ -3,21 +3,19 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-mod settings {
-    pub mod elsewhere;
-}
+mod elsewhere;
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use brokerage::profile::BrokerageProfile;
+use elsewhere::{BROKERAGE_ELSEWHERE, MAIL_ELSEWHERE};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
 use measure::result::{HostResult, RunResult, Verdict};
 use proofload::workloads::Purpose;
 use proofload::{Event, Scenario, Setting, StopRequest, predict, workloads};
-use settings::elsewhere::{BROKERAGE_ELSEWHERE, MAIL_ELSEWHERE};
 use test_support::{Alternatives, alternatives};
 use workload::Profile;
 use workload::controller::RunListener;

@@ -1,9 +1,6 @@
 //! Whatever stands in a result, a report comes out, and no value that is not a number is printed.
 
-#[path = "../examples/invented/mod.rs"]
-mod invented;
-
-use invented::{Story, uniform};
+use crate::invented::{Story, uniform};
 use measure::metric::Metric;
 use measure::result::{CheckId, IoFigures, LatencyFigures, RunResult, Verdict};
 use measure::sample::SampleRow;

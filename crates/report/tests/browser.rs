@@ -1,11 +1,6 @@
 //! Opens the pages in a headless Chromium, if there is one: the script runs, no error is logged,
 //! and the read-out follows the pointer.
 
-#[path = "../examples/invented/mod.rs"]
-mod invented;
-#[path = "../examples/stories/mod.rs"]
-mod stories;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -296,16 +291,16 @@ fn the_pages_work_in_a_browser() {
         test_support::skip("Chromium is not installed");
         return;
     };
-    let mut pages: Vec<(&str, String)> = stories::all()
+    let mut pages: Vec<(&str, String)> = crate::stories::all()
         .into_iter()
         .filter(|(name, _)| ["fail-device", "hostile-names", "empty"].contains(name))
         .map(|(name, run)| (name, html(&run)))
         .collect();
     pages.push((
         "comparison",
-        html_comparison(&stories::three_configurations()),
+        html_comparison(&crate::stories::three_configurations()),
     ));
-    let (_, first) = stories::all().swap_remove(0);
+    let (_, first) = crate::stories::all().swap_remove(0);
     let prediction = html(&predicted(first));
     for title in [
         "Disk utilization",

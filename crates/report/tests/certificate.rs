@@ -1,11 +1,5 @@
 //! Certificates of invented runs: two pages for one run, on paper as in the file.
 
-#[path = "../examples/invented/mod.rs"]
-mod invented;
-#[path = "../examples/stories/mod.rs"]
-#[allow(dead_code, reason = "comparisons are not certified")]
-mod stories;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,7 +7,7 @@ use measure::result::{RunKind, VerificationResult, VerifiedDatabase};
 use report::{Certificate, CertifiedRun, Details, Deviation};
 
 fn certified() -> Vec<(&'static str, CertifiedRun)> {
-    let runs = stories::all().into_iter();
+    let runs = crate::stories::all().into_iter();
     // Names of a hundred letters take the room that they take.
     runs.filter(|(name, run)| run.result.kind == RunKind::Run && *name != "hostile-names")
         .map(|(name, mut run)| {

@@ -1,16 +1,10 @@
 //! The layout of Jetstress's reports, read as the public scripts do that parse them: by the number of a fieldset,
 //! of its row and of its cell, or by the line behind a label.
 
-#[path = "../examples/invented/mod.rs"]
-mod invented;
-#[path = "../examples/stories/mod.rs"]
-#[allow(dead_code, reason = "Jetstress has no comparisons")]
-mod stories;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use invented::Story;
+use crate::invented::Story;
 use measure::result::{
     BackedUpDatabase, BackupResult, ErrorCount, ErrorKind, ErrorRecord, IntegrityClass,
     PhaseResult, RecoveredDatabase, RecoveryResult, TestKind, Verdict, VerificationResult,
@@ -141,7 +135,7 @@ fn a_script_that_looks_for_labels_finds_the_outcome_on_the_next_line() {
 #[test]
 fn what_did_not_pass_is_never_taken_for_a_pass() {
     let directory = tempfile::tempdir().expect("a directory");
-    for (name, run) in stories::all() {
+    for (name, run) in crate::stories::all() {
         let Ok(files) = write_jetstress_report(&run, directory.path()) else {
             assert!(run.result.databases.is_empty(), "{name}");
             continue;
@@ -309,7 +303,7 @@ fn errors_beyond_the_list_count_and_the_verdict_ends_the_log() {
 #[test]
 fn the_xml_is_well_formed_and_has_the_same_figures() {
     let directory = tempfile::tempdir().expect("a directory");
-    for (name, run) in stories::all() {
+    for (name, run) in crate::stories::all() {
         let Ok(files) = write_jetstress_report(&run, directory.path()) else {
             continue;
         };

@@ -1,8 +1,6 @@
 //! What is advised at each limit of each rule and beyond it, word by word.
 
-mod expected;
-
-use expected::expect;
+use crate::expected::expect;
 use measure::metric::Metric;
 use measure::result::{
     ArrayResult, Cause, CauseId, Check, CheckId, CounterSummary, DatabaseFigures, DatabaseResult,

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-mod expected;
-
-use expected::{expect, known};
+use crate::expected::{expect, known};
 use measure::display::Contribution;
 use measure::recompute::Verified;
 use measure::result::{

@@ -1,8 +1,6 @@
 //! Axes and drawings of known values: where marks and points lie, and what stands beside them.
 
-mod expected;
-
-use expected::expect;
+use crate::expected::expect;
 use report::chart::{
     Band, Chart, ChartEvent, HorizontalAxis, Limit, Mark, Point, Scale, VerticalAxis, thin,
 };

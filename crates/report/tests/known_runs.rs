@@ -6,9 +6,7 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-mod expected;
-
-use expected::{expect, known};
+use crate::expected::{expect, known};
 use measure::display::{
     Advice, AdviceId, Better, Cell, Column, Contribution, LoadWords, Medium, Part, ResultMetric,
     Table, Tile,

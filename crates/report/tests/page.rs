@@ -1,21 +1,16 @@
 //! What every page must hold, whatever the run was.
 
-#[path = "../examples/invented/mod.rs"]
-mod invented;
-#[path = "../examples/stories/mod.rs"]
-mod stories;
-
 use measure::metric::Unit;
 use report::{Style, html, html_comparison, terminal, terminal_comparison};
 
 fn pages() -> Vec<(String, String)> {
-    let mut pages: Vec<(String, String)> = stories::all()
+    let mut pages: Vec<(String, String)> = crate::stories::all()
         .into_iter()
         .map(|(name, run)| (name.to_string(), html(&run)))
         .collect();
     pages.push((
         "comparison".into(),
-        html_comparison(&stories::three_configurations()),
+        html_comparison(&crate::stories::three_configurations()),
     ));
     pages.push(("nothing to compare".into(), html_comparison(&[])));
     pages
@@ -44,7 +39,7 @@ fn a_page_refers_to_nothing_outside_itself() {
 
 #[test]
 fn names_from_a_run_cannot_become_markup() {
-    let run = stories::all()
+    let run = crate::stories::all()
         .into_iter()
         .find(|(name, _)| *name == "hostile-names")
         .unwrap()
@@ -65,7 +60,7 @@ fn every_check_stands_in_page_and_terminal_with_limit_and_value() {
         width: 160,
         ..Style::plain()
     };
-    for (name, run) in stories::all() {
+    for (name, run) in crate::stories::all() {
         let page = html(&run);
         let text = terminal(&run, &style);
         for check in &run.result.checks {
@@ -88,7 +83,7 @@ fn every_check_stands_in_page_and_terminal_with_limit_and_value() {
 
 #[test]
 fn charts_hold_the_limits() {
-    for (name, run) in stories::all() {
+    for (name, run) in crate::stories::all() {
         let page = html(&run);
         let latency_checks = run
             .result
@@ -100,16 +95,16 @@ fn charts_hold_the_limits() {
             assert!(page.contains(&line), "{name}: {line} is missing");
         }
     }
-    let page = html(&invented::Story::default().run());
+    let page = html(&crate::invented::Story::default().run());
     assert!(page.contains("at least 836 of 880 IOPS") && page.contains("average read limit 20 ms"));
 }
 
 #[test]
 fn a_day_of_samples_keeps_its_spike_and_stays_small() {
-    let story = invented::Story {
+    let story = crate::invented::Story {
         samples: 5_760,
         spike_ms: 431.7,
-        ..invented::Story::default()
+        ..crate::invented::Story::default()
     };
     let page = html(&story.run());
     assert!(page.contains("431.7"), "the spike is lost");
@@ -118,7 +113,7 @@ fn a_day_of_samples_keeps_its_spike_and_stays_small() {
 
 #[test]
 fn all_settings_are_listed() {
-    let run = invented::Story::default().run();
+    let run = crate::invented::Story::default().run();
     let page = html(&run);
     for path in run.result.workload.settings.keys() {
         let name = path.split_once('.').map_or(path.as_str(), |(_, name)| name);
@@ -131,7 +126,7 @@ fn all_settings_are_listed() {
 
 #[test]
 fn a_comparison_names_what_differs_and_nothing_else() {
-    let runs = stories::three_configurations();
+    let runs = crate::stories::three_configurations();
     let text = terminal_comparison(&runs, &Style::plain());
     assert!(text.contains("array.flash") && text.contains("read-cache"));
     assert!(!text.contains("engine.page_size_bytes"));
@@ -155,17 +150,17 @@ fn terminal_text_fits_its_width() {
             colour: false,
             unicode: true,
         };
-        let runs = stories::all()
+        let runs = crate::stories::all()
             .into_iter()
             .map(|(name, run)| (name, terminal(&run, &style)));
         let mut texts: Vec<_> = runs.filter(|(name, _)| *name != "hostile-names").collect();
         texts.push((
             "comparison",
-            terminal_comparison(&stories::three_configurations(), &style),
+            terminal_comparison(&crate::stories::three_configurations(), &style),
         ));
         let six = [
-            stories::three_configurations(),
-            stories::three_configurations(),
+            crate::stories::three_configurations(),
+            crate::stories::three_configurations(),
         ]
         .concat();
         texts.push(("comparison of six", terminal_comparison(&six, &style)));
@@ -193,7 +188,7 @@ fn colour_changes_no_word() {
         colour: false,
         ..colourful.clone()
     };
-    for (name, run) in stories::all() {
+    for (name, run) in crate::stories::all() {
         let with = terminal(&run, &colourful);
         let letters = |text: &str| -> String {
             let mut letters = String::new();

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
 
-mod common;
-
-use common::{in_directory, on_real_storage, runtimes};
+use crate::common::{in_directory, on_real_storage, runtimes};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;

@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
 
-mod common;
-
-use common::model::{Model, observe, random_step};
-use common::{in_directory, runtimes};
+use crate::common::model::{Model, observe, random_step};
+use crate::common::{in_directory, runtimes};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
 
-mod common;
-
-use common::model::{Model, Step, observe, random_step};
+use crate::common::model::{Model, Step, observe, random_step};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-mod common;
-
-use common::{in_directory, on_real_storage, runtime_with};
+use crate::common::{in_directory, on_real_storage, runtime_with};
 use runtime::host::requests_are_under_way;
 use runtime::{Directory, Handle, HostDirectory, IoDriver};
 use rustix::fs::OFlags;
@@ -91,7 +89,11 @@ fn a_file_is_opened_when_the_requests_of_a_killed_process_are_complete() {
 fn child(directory: &Path, driver: IoDriver) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let mut child = command
-        .args(["--exact", "the_process_that_is_killed", "--nocapture"])
+        .args([
+            "--exact",
+            "request_locks::the_process_that_is_killed",
+            "--nocapture",
+        ])
         .env(DIRECTORY_OF_CHILD, directory)
         .env(DRIVER_OF_CHILD, driver.id())
         .stdin(Stdio::piped())

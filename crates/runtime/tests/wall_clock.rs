@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
 
-mod common;
-
-use common::{runtime_with, runtimes};
+use crate::common::{runtime_with, runtimes};
 use runtime::sync::Notify;
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
 use runtime::{IoDriver, Runtime, WallClockOptions};

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use super::{common, data_set, smallest};
+use super::smallest;
+use crate::{common, data_set};
 use brokerage::database::mariadb::MariaDb;
 use brokerage::database::postgres::Cluster;
 use brokerage::database::sqlite::Sqlite;

@@ -1,6 +1,7 @@
 //! A volume that fills up ends the run, which says so and does not hold it against the storage.
 
-use super::{Load, common, copies};
+use super::{Load, copies};
+use crate::common;
 use brokerage::run::full_volume::Volumes;
 use measure::result::{ErrorKind, Verdict};
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! What an audit finds of acknowledged commits, after power cuts on honest storage and on storage that
 //! loses writes.
 
-use crate::common::*;
+use super::common::*;
 use crashtest::model::State;
 use crashtest::sessions::TestDatabase;
 use edb::EngineSettings;

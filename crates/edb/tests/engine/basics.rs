@@ -1,6 +1,6 @@
 //! One session, nothing goes wrong.
 
-use crate::common::*;
+use super::common::*;
 use edb::{Commit, Direction, EngineError, LongValues, ScanOptions, Value};
 use runtime::Runtime;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions};

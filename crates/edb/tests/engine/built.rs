@@ -1,6 +1,6 @@
 //! Databases from the bulk builder in everyday use.
 
-use crate::common::*;
+use super::common::*;
 use crashtest::model::{RowModel, State};
 use crashtest::reading::{equals, read_all};
 use crashtest::sessions::TestDatabase;

@@ -1,6 +1,6 @@
 //! Removing deleted records from pages that cannot be read.
 
-use crate::common::*;
+use super::common::*;
 use edb::check::CheckReport;
 use edb::{Commit, EngineError, ScanOptions, Table};
 use runtime::file::{IoFailure, IoOperation};

@@ -1,6 +1,6 @@
 //! A program this project did not write reads what transactions have written.
 
-use crate::common::*;
+use super::common::*;
 use edb::Commit;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions};
 use runtime::{Buffer, Directory, File, Runtime};

@@ -1,6 +1,6 @@
 //! Storage that fails, fills up or lies.
 
-use crate::common::*;
+use super::common::*;
 use crashtest::Stop;
 use crashtest::model::State;
 use crashtest::reading::read_all;

@@ -6,7 +6,7 @@ mod rebuilt_pages;
 mod stored_versions;
 mod without_loss;
 
-use crate::common::*;
+use super::common::*;
 use config::{ByteSize, TimeSpan};
 use crashtest::model::State;
 use crashtest::sessions::TestDatabase;

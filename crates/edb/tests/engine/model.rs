@@ -1,6 +1,6 @@
 //! Concurrent sessions against the model, and the same run twice.
 
-use crate::common::*;
+use super::common::*;
 use crashtest::model::State;
 use crashtest::reading::{equals, read_all};
 use crashtest::sessions::TestDatabase;

@@ -1,6 +1,6 @@
 //! Rows whose numbers the caller chooses.
 
-use crate::common::*;
+use super::common::*;
 use edb::check::info;
 use edb::{Commit, EngineError, LongValues, Table};
 use runtime::simulated::{SimulatedDisk, SimulatedOptions};

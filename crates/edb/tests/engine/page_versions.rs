@@ -2,7 +2,7 @@
 
 mod readers;
 
-use crate::common::small_settings;
+use super::common::small_settings;
 use edb::cache::{PageError, PageStore};
 use edb::format::database_header::Signature;
 use edb::format::page::{PageChange, PageFlags, seal};

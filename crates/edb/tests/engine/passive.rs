@@ -1,6 +1,6 @@
 //! Passive copies: seeded, kept up to date by the log, compared with their database.
 
-use crate::common::*;
+use super::common::*;
 use crashtest::model::State;
 use crashtest::sessions::TestDatabase;
 use edb::audit::{AcknowledgedCommit, CommitObserver};

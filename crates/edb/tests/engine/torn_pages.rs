@@ -1,6 +1,6 @@
 //! Torn pages that no checksum shows.
 
-use crate::common::*;
+use super::common::*;
 use crashtest::table::{DATABASE_DIRECTORY, DATABASE_FILE, LOG_DIRECTORY};
 use edb::checkpoint::{Checkpoint, CheckpointFile};
 use edb::database::LOG_PREFIX;

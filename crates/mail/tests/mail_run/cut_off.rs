@@ -1,6 +1,6 @@
 //! Runs that lose power, and runs on what they leave behind.
 
-use crate::support::{profile, run_on, slow_disk};
+use super::support::{profile, run_on, slow_disk};
 use config::TimeSpan;
 use mail::state_file::{Condition, DatabaseState};
 use measure::result::Verdict;

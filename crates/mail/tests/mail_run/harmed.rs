@@ -1,6 +1,6 @@
 //! Files changed from outside while a run works on them: the storage that loses what it was given.
 
-use crate::support::{Outcome, profile, run_on, slow_disk};
+use super::support::{Outcome, profile, run_on, slow_disk};
 use config::ByteSize;
 use measure::result::Verdict;
 use runtime::time::SECOND_NS;

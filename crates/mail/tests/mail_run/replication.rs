@@ -1,6 +1,6 @@
 //! Passive copies that follow a load.
 
-use crate::support::{Outcome, carry_out, profile, slow_disk};
+use super::support::{Outcome, carry_out, profile, slow_disk};
 use config::{ByteSize, TimeSpan};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;

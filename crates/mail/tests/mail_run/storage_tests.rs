@@ -1,6 +1,6 @@
 //! Backup and soft recovery of whole runs, and the effect of each of their settings.
 
-use crate::support::{carry_out, profile, run, run_with, slow_disk};
+use super::support::{carry_out, profile, run, run_with, slow_disk};
 use config::TimeSpan;
 use mail::plan::MailPlan;
 use mail::profile::{MailProfile, TestSelection};

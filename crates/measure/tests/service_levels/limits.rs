@@ -1,6 +1,6 @@
 //! Limits in single cases.
 
-use super::super::*;
+use super::*;
 
 #[test]
 fn a_run_that_shows_nothing_is_inconclusive() {

@@ -1,6 +1,6 @@
 //! What verdicts give as their reasons.
 
-use super::super::*;
+use super::*;
 
 #[test]
 fn what_ended_a_run_is_its_reason() {

@@ -1,6 +1,6 @@
 //! More of what a changed figure must be found by.
 
-use super::super::*;
+use super::*;
 
 /// The host is looked at a moment after a sample has ended, so its figures are less exact.
 #[test]

@@ -12,7 +12,7 @@ use workload::controller::host::{
 use workload::failure::Failure;
 use workload::random::SeededRng;
 
-use crate::{BLOCK_BYTES, FILE};
+use super::{BLOCK_BYTES, FILE};
 
 /// Where the file is, on a modelled array or on real storage.
 pub struct ToyHost<D: Directory> {

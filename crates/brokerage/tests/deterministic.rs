@@ -3,13 +3,11 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod concurrent;
-#[path = "../data_set/mod.rs"]
-mod data_set;
-mod run;
+pub mod run;
 
+use crate::common;
+use crate::data_set;
 use brokerage::checks::{self, Baseline};
 use brokerage::database::Database;
 use brokerage::database::mariadb::MariaDb;

@@ -3,11 +3,6 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../data_set/mod.rs"]
-mod data_set;
-
 mod at_rest;
 mod copies;
 mod full_volume;

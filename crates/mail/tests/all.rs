@@ -1,0 +1,4 @@
+//! The tests of this crate in one program, so that what they have in common is compiled once.
+
+mod mail_run;
+mod simulation;
