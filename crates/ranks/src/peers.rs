@@ -124,7 +124,7 @@ impl Peers {
     }
 
     /// Compares the clock with that of rank 0, and gives the most certain offset so far; that of rank 0 is
-    /// nothing. An offset that cannot be measured, because rank 0 is lost, is the one before.
+    /// nothing. An offset that cannot be measured, because rank 0 is lost or has left, is none.
     pub fn compare_clocks(&self) -> ClockOffset {
         if self.rank > 0 {
             {
@@ -134,8 +134,9 @@ impl Peers {
             }
             self.order(Order::Send(0, Head::Ping { sent_ns: 0 }, Vec::new()));
             self.shared.wait(|state| {
-                let is_over = state.pings == 0 || state.peers[0].lost.is_some();
-                is_over.then_some(())
+                let first = &state.peers[0];
+                let answers = first.lost.is_none() && !first.has_left && !state.has_ended;
+                (state.pings == 0 || !answers).then_some(())
             });
         }
         self.offset()

@@ -95,6 +95,23 @@ fn a_rank_that_dies_is_named_by_all_others() {
     }
 }
 
+/// Its question about the time does not arrive, and rank 0 goes without having answered.
+#[test]
+fn a_rank_whose_clock_is_not_compared_goes_on() {
+    let ranks = InProcess::connected(2).into_iter().map(|inner| {
+        thread::spawn(move || {
+            let left = if inner.rank() == 1 { 1 } else { usize::MAX };
+            let peers = join(Mute { inner, left }).expect("the ranks are connected");
+            let offset = peers.offset();
+            peers.leave();
+            offset.uncertainty_ns
+        })
+    });
+    let threads: Vec<_> = ranks.collect();
+    let ended = threads.into_iter().map(|one| one.join().expect("a rank"));
+    assert_eq!(ended.collect::<Vec<_>>(), [0, 0]);
+}
+
 #[test]
 fn a_rank_that_ends_before_the_others_is_named_and_not_lost() {
     let found = on_ranks(3, |peers| {
