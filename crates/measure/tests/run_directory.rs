@@ -246,6 +246,8 @@ fn what_is_not_a_run_is_refused_with_the_reason() {
     assert!(error().contains("holds no result.json"), "{}", error());
     let write = |text: &str| fs::write(path.join("result.json"), text).unwrap();
     write("{ \"schema\": ");
+    assert!(error().contains("is cut off"), "{}", error());
+    write("{ \"schema\": no }");
     assert!(error().contains("not a result document"), "{}", error());
     write("{ \"schema\": \"proofload/result/1\" }");
     assert!(error().contains("run the workload again"), "{}", error());
