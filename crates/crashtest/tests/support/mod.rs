@@ -29,7 +29,7 @@ pub fn run_seeds(
                 break;
             }
         }
-        let mut results = results.lock().unwrap();
+        let mut results = results.lock().expect("no thread has panicked");
         results.0 += &totals;
         if let Some(failure) = failure
             && results
@@ -46,7 +46,7 @@ pub fn run_seeds(
             scope.spawn(work);
         }
     });
-    results.into_inner().unwrap()
+    results.into_inner().expect("no thread has panicked")
 }
 
 /// Simulates the seeds with the engine as it is.
