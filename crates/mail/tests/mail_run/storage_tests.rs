@@ -200,6 +200,8 @@ fn recovery_replays_as_many_log_files_as_set() {
 fn background_maintenance_is_off_in_recovery_unless_set() {
     let reads = |background_maintenance| {
         let mut profile = profile_of(TestSelection::Recovery);
+        // Long enough for the scan to show in that time, of which a few log files take little.
+        profile.recovery.log_files = 60;
         profile.recovery.background_maintenance = background_maintenance;
         profile.maintenance.pause = TimeSpan::millis(1);
         let result = run(&profile).result;
