@@ -31,7 +31,8 @@ pub fn on_real_storage<F: Future<Output = ()> + 'static>(
     test: impl Fn(Handle, HostDirectory) -> F,
 ) {
     for runtime in runtimes() {
-        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let place =
+            tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a place for the test");
         in_directory(&runtime, place.path(), &test);
     }
 }
