@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -163,4 +164,31 @@ fn a_loop_device_through_the_page_cache_passes_only_when_allowed() {
     here.proofload(&format!("{SMALL} {WIDE} --allow-cached"))
         .exits(0);
     assert!(causes(&result(&here)).contains(&"buffered-loop"));
+}
+
+/// Flushes that the file system keeps from a device whose writes need them.
+#[test]
+fn a_file_system_that_sends_no_flushes_does_not_pass() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let device = LoopDevice::new(&here.path("image"), 400 << 20);
+    let mount = device.and_then(|device| LoopMount::on(device, &target));
+    let remounted = mount.as_ref().is_some_and(|_| {
+        let mut remount = Command::new("mount");
+        remount.args(["-o", "remount,nobarrier"]).arg(&target);
+        remount.status().is_ok_and(|status| status.success())
+    });
+    if !remounted {
+        test_support::skip("no file system on a loop device can be mounted without barriers");
+        return;
+    }
+    here.proofload(&format!("{SMALL} {WIDE} --allow-cached"))
+        .exits(5)
+        .prints("is mounted with 'nobarrier'");
+    let result = result(&here);
+    assert!(causes(&result).contains(&"no-flushes"), "{result}");
+    assert_eq!(
+        result["target"]["databases"][0]["unflushed_by"],
+        "nobarrier"
+    );
 }

@@ -16,6 +16,8 @@ const REMEDY_WHEN_ALLOWED: &str = "Use more data (--target-size) to test the sto
 const REMEDY_OF_LOOP: &str =
     "Set it up with 'losetup --direct-io=on', or allow it with --allow-cached.";
 
+const REMEDY_OF_MOUNT: &str = "Mount it with barriers, and run again.";
+
 /// When each of the causes holds, for the documentation.
 pub(super) const CONDITIONS: &[(CauseId, &str)] = &[
     (
@@ -38,7 +40,18 @@ pub(super) const CONDITIONS: &[(CauseId, &str)] = &[
         CauseId::BufferedLoop,
         "a loop device under the databases or logs goes through the page cache of its file",
     ),
+    (
+        CauseId::NoFlushes,
+        "the file system of the databases or logs is mounted without flushes (nobarrier, barrier=0), and a device \
+         below it reports a volatile write cache; --allow-cached does not allow it",
+    ),
 ];
+
+/// Whether the user can allow it: a server may have the same caches in service, but what it was said to be durable
+/// has to be.
+fn can_be_allowed(id: CauseId) -> bool {
+    id != CauseId::NoFlushes
+}
 
 /// Enters the causes of a run that passes, and makes it inconclusive unless a cache is allowed.
 pub(super) fn attribute_success(result: &mut RunResult) {
@@ -57,23 +70,23 @@ pub(super) fn attribute_success(result: &mut RunResult) {
             buffered_loop(&evidence),
             REMEDY_OF_LOOP,
         ),
+        (CauseId::NoFlushes, no_flushes(&evidence), REMEDY_OF_MOUNT),
     ];
+    let is_allowed = |id| result.target.allow_cached && can_be_allowed(id);
     let causes: Vec<Cause> = seen
         .into_iter()
         .filter_map(|(id, text, remedy)| {
             Some(Cause {
                 id,
                 text: text?,
-                remedy: match (id, result.target.allow_cached) {
+                remedy: match (id, is_allowed(id)) {
                     (CauseId::BufferedLoop, _) | (_, false) => remedy.to_owned(),
                     (_, true) => REMEDY_WHEN_ALLOWED.to_owned(),
                 },
             })
         })
         .collect();
-    if let Some(first) = causes.first()
-        && !result.target.allow_cached
-    {
+    if let Some(first) = causes.iter().find(|cause| !is_allowed(cause.id)) {
         let reason = format!(
             "{} But a cache may have been measured and not the storage: {} {}",
             result.verdict_reason, first.text, first.remedy
@@ -161,5 +174,16 @@ fn buffered_loop(evidence: &Evidence<'_>) -> Option<String> {
     let name = under_test.find_map(|device| device.buffered_loops.first())?;
     Some(format!(
         "the loop device {name} goes through the page cache of this host."
+    ))
+}
+
+/// A write is durable when the device has it, and such a device has it in memory.
+fn no_flushes(evidence: &Evidence<'_>) -> Option<String> {
+    let target = &evidence.result.target;
+    let mut places = target.databases.iter().chain(&target.logs);
+    let (path, option) = places.find_map(|one| Some((&one.path, one.unflushed_by.as_ref()?)))?;
+    Some(format!(
+        "the file system of {path} is mounted with '{option}', so writes that must be durable were only in the \
+         volatile write cache of its device."
     ))
 }

@@ -79,6 +79,14 @@ pub struct BlockDevice {
     pub members: Vec<String>,
 }
 
+impl BlockDevice {
+    /// Whether the kernel takes it for one whose writes are safe after a flush only.
+    #[must_use]
+    pub fn has_volatile_cache(&self) -> bool {
+        self.write_cache == "write back"
+    }
+}
+
 /// The devices that a path lies on, the one at the top first. Empty where there is none, as for a network
 /// file system.
 #[must_use]

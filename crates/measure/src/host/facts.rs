@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use super::block_stack::{BlockDevice, block_stack};
 use super::device::device_under;
 use super::passed_on::passed_on_to;
 use super::proc_text::{Mount, memory_bytes, mount_of};
@@ -74,7 +75,13 @@ pub fn describe_target(path: &Path) -> TargetPath {
         let size_bytes = device.as_ref().map_or(0, |d| d.size_bytes);
         (target.capacity_bytes, target.free_bytes) = (size_bytes, size_bytes);
     } else {
-        target.file_system = mount_under(path).map_or_else(String::new, |mount| mount.file_system);
+        if let Some(mount) = mount_under(path) {
+            let option = mount.option_without_flushes();
+            target.unflushed_by = option
+                .filter(|_| has_volatile_cache(path))
+                .map(str::to_owned);
+            target.file_system = mount.file_system;
+        }
         if let Ok(space) = rustix::fs::statvfs(path) {
             target.capacity_bytes = space.f_blocks * space.f_frsize;
             target.free_bytes = space.f_bavail * space.f_frsize;
@@ -82,6 +89,12 @@ pub fn describe_target(path: &Path) -> TargetPath {
     }
     target.device = device.map(|d| d.name);
     target
+}
+
+/// Whether one of the devices below a path has a write cache that a power cut empties, as the kernel knows it.
+fn has_volatile_cache(path: &Path) -> bool {
+    let devices = block_stack(path);
+    devices.iter().any(BlockDevice::has_volatile_cache)
 }
 
 /// The mount that a path lies on; `None` where the kernel does not show it.

@@ -151,6 +151,18 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
+/// Options that leave flushes away, as ext4 and btrfs call them.
+const WITHOUT_FLUSHES: [&str; 2] = ["nobarrier", "barrier=0"];
+
+impl Mount {
+    /// The option by which the file system sends its device no flushes.
+    #[must_use]
+    pub fn option_without_flushes(&self) -> Option<&str> {
+        let mut options = self.options.iter().map(String::as_str);
+        options.find(|option| WITHOUT_FLUSHES.contains(option))
+    }
+}
+
 /// The mount that the absolute path `path` lies on: the longest mount point that is a prefix of
 /// it, the last one when several are stacked (proc(5), `/proc/pid/mountinfo`).
 pub fn mount_of(mountinfo: &str, path: &str) -> Option<Mount> {
@@ -304,5 +316,13 @@ mod tests {
         let options = |path: &str| mount_of(MOUNTINFO, path).unwrap().options;
         assert_eq!(options("/database"), ["rw", "relatime"]);
         assert_eq!(options("/data/over"), ["rw", "lowerdir=/a:/b"]);
+        assert_eq!(
+            mount_of(MOUNTINFO, "/data")
+                .unwrap()
+                .option_without_flushes(),
+            None
+        );
+        let without = mount_of("9 1 8:1 / / rw - ext4 /dev/sda1 rw,nobarrier", "/x").unwrap();
+        assert_eq!(without.option_without_flushes(), Some("nobarrier"));
     }
 }

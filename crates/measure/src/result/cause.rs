@@ -92,6 +92,8 @@ cause_ids! {
     FewReadsAtDevice,
     /// A loop device goes through the page cache of the host.
     BufferedLoop,
+    /// A file system sent no flushes to a device with a volatile write cache.
+    NoFlushes,
     /// The limit lies within the error bar of a calibrated array.
     Calibration,
 }

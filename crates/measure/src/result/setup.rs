@@ -92,6 +92,9 @@ pub struct TargetPath {
     pub capacity_bytes: u64,
     /// Free space before the run began.
     pub free_bytes: u64,
+    /// Option of the mount by which the file system sends no flushes to a device with a volatile write cache, such
+    /// as `nobarrier`; null when it sends them, or needs none.
+    pub unflushed_by: Option<String>,
 }
 
 /// The name of the phase that the verdict rests on, as `sample::Phase` has it.

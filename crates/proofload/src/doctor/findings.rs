@@ -342,7 +342,7 @@ fn of_device(device: &BlockDevice) -> Vec<Finding> {
         "Write 'none' or 'mq-deadline' into its queue/scheduler in /sys/block.",
     );
     note(
-        device.kind == BlockDeviceKind::Disk && device.write_cache == "write back",
+        device.kind == BlockDeviceKind::Disk && device.has_volatile_cache(),
         FindingId::VolatileWriteCache,
         Severity::Note,
         format!(
@@ -380,7 +380,7 @@ fn nearly_full(place: &PlaceReport) -> Option<Finding> {
 }
 
 /// Options that change what durable or direct requests cost, with what they do.
-const MOUNT_OPTIONS: [(&str, &str); 6] = [
+const MOUNT_OPTIONS: [(&str, &str); 4] = [
     (
         "sync",
         "makes every write durable, also those that need not be",
@@ -392,14 +392,6 @@ const MOUNT_OPTIONS: [(&str, &str); 6] = [
     (
         "data=journal",
         "writes data twice and takes the page cache for direct writes",
-    ),
-    (
-        "nobarrier",
-        "leaves flushes away: durable writes are not durable",
-    ),
-    (
-        "barrier=0",
-        "leaves flushes away: durable writes are not durable",
     ),
     ("dax=always", "bypasses the block layer"),
 ];
@@ -416,8 +408,15 @@ const INDIRECT: [(&str, &str); 6] = [
 
 fn of_mount(mount: &Mount) -> Vec<Finding> {
     let options = MOUNT_OPTIONS.into_iter();
-    let options = options.filter(|(option, _)| mount.options.iter().any(|set| set == option));
-    let mut findings: Vec<Finding> = options
+    let set = options.filter(|(option, _)| mount.options.iter().any(|set| set == option));
+    let without_flushes = mount.option_without_flushes().map(|option| {
+        (
+            option,
+            "leaves flushes away: durable writes are not durable",
+        )
+    });
+    let mut findings: Vec<Finding> = set
+        .chain(without_flushes)
         .map(|(option, effect)| {
             found(
                 FindingId::MountOption,
