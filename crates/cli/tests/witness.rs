@@ -12,6 +12,7 @@ use common::witness::{Witness, audit, killed_run};
 use common::{Ended, Running, SMALL, Scratch, WIDE, copy, proofload};
 
 const SEGMENT: u64 = 4096;
+const PAGE: u64 = 32_768;
 
 fn mail(more: &str) -> String {
     format!("{SMALL} {WIDE} {more}")
@@ -293,4 +294,49 @@ fn records_of_a_killed_run_that_are_damaged_are_said_to_be() {
     fs::remove_dir_all(here.path("target")).expect("the target");
     copy(&here.path("killed"), &here.path("target"));
     audit(&here, &witness, "out").exits(0).prints("0 of ");
+}
+
+/// What the checkpoint says is gone: nobody knows of the log files that were used again.
+#[test]
+fn without_its_checkpoint_a_log_that_was_used_again_accuses_nobody() {
+    let here = Scratch::new();
+    here.directory("target");
+    let witness = Witness::start(&here);
+    let more = format!("--set engine.circular_logging=true {}", witness.options());
+    killed_run(&here, &long(&mail(&more)), 60_000);
+    let ended = fs::remove_file(here.path("target/log-001/E00.chk"));
+    ended.expect("a checkpoint file");
+    // Where no log file was used again, all commits are in those that are left.
+    let oldest = here.path("target/log-001/E0000000001.log");
+    let is_used_again = !oldest.exists();
+    let ended = audit(&here, &witness, "out");
+    match is_used_again {
+        true => ended
+            .exits(5)
+            .prints("it has no checkpoint file that can be read"),
+        false => ended.exits(0),
+    };
+}
+
+/// Pages of the mailboxes that the run has only read: the log has no changes of them.
+#[test]
+fn pages_that_are_damaged_far_from_the_log_are_found() {
+    let here = Scratch::new();
+    here.directory("target");
+    let witness = Witness::start(&here);
+    let more = format!("--keep {}", witness.options());
+    here.proofload(&mail(&more)).exits(0);
+    let file = fs::File::options()
+        .write(true)
+        .open(here.path("target/mail-001/mail-001.edb"))
+        .expect("a database");
+    let pages = file.metadata().expect("its size").len() / PAGE;
+    for page in (pages / 4..pages / 4 * 3).step_by(16) {
+        file.write_all_at(&[0; 64], page * PAGE + PAGE / 2)
+            .expect("damage");
+    }
+    drop(file);
+    audit(&here, &witness, "out")
+        .exits(4)
+        .prints("a check of every page and tree has");
 }

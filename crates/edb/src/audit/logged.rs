@@ -20,6 +20,9 @@ pub enum CommitState {
     /// It lies before the oldest log file that is left, and before the checkpoint: its log is not needed
     /// any more.
     BeforeLog,
+    /// It lies before the oldest log file that is left, and without a checkpoint it is not known whether its log is
+    /// needed any more.
+    Unknown,
     /// The log does not have it.
     Lost,
 }
@@ -145,15 +148,14 @@ pub async fn read_log<D: Directory>(
             audited.problem = read.map(|error| error.to_string());
         }
     }
-    let is_behind = |commit: &AcknowledgedCommit| {
-        commit.position < audited.oldest
-            && audited
-                .checkpoint
-                .is_some_and(|checkpoint| commit.position < checkpoint)
-    };
+    let (oldest, checkpoint) = (audited.oldest, audited.checkpoint);
     for (state, commit) in audited.states.iter_mut().zip(commits) {
-        if *state == CommitState::Lost && is_behind(commit) {
-            *state = CommitState::BeforeLog;
+        if *state == CommitState::Lost && commit.position < oldest {
+            *state = match checkpoint {
+                Some(checkpoint) if commit.position < checkpoint => CommitState::BeforeLog,
+                Some(_) => CommitState::Lost,
+                None => CommitState::Unknown,
+            };
         }
     }
     Ok(audited)

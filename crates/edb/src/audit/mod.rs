@@ -8,6 +8,8 @@
 //!   record is there ([`CommitState`]).
 //! - [`stale_pages`], after recovery, compares the pages with the changes in that log: a page that lacks
 //!   one has lost a write. [`commits_on`] finds the transactions that had changed it.
+//!
+//! What the log has no changes of, [`crate::check`] reads: an audit is of every page and every tree.
 
 mod logged;
 mod pages;

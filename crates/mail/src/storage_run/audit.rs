@@ -1,8 +1,8 @@
 //! Which acknowledged transactions of a run its databases still have.
 //!
 //! For each database the log is read before anything is changed, then the database is recovered as by
-//! any opening, then the pages are compared with the log. What cannot be recovered is lost, whatever the
-//! log says.
+//! any opening, then the pages are compared with the log, and every page and every tree is checked. What
+//! cannot be recovered is lost, whatever the log says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,6 +12,7 @@ use edb::audit::{
     stale_pages,
 };
 use edb::cache::PageProblem;
+use edb::check::{CheckError, CheckReport, check};
 use edb::log::LogError;
 use edb::position::LogPosition;
 use edb::{Database, EngineError, EngineSettings};
@@ -130,7 +131,7 @@ pub fn audit(
         };
         let commits: Vec<AcknowledgedCommit> = of.commits.iter().map(|one| one.0).collect();
         doing(&format!(
-            "recovering {name} and comparing its pages with the log"
+            "recovering {name}, comparing its pages with the log and checking all of them"
         ));
         let found = runtime.block_on(async move { audited.examine(&opening, &commits).await });
         tally.add(
@@ -179,6 +180,8 @@ struct Found {
     stale: Vec<StalePage>,
     /// Commits that had changed such a page.
     on_stale: BTreeSet<LogPosition>,
+    /// What a check of every page and every tree found, where the database could be recovered.
+    checked: Option<CheckReport>,
 }
 
 impl Audited {
@@ -205,6 +208,7 @@ impl Audited {
             unrecoverable,
             stale: Vec::new(),
             on_stale: BTreeSet::new(),
+            checked: None,
             log,
         };
         if found.log.lineage != Lineage::Same || found.unrecoverable.is_some() {
@@ -236,6 +240,14 @@ impl Audited {
             let on = commits_on(&self.handle, log, &found.stale, observer).await?;
             found.on_stale = on.into_iter().collect();
         }
+        let checked = check(&file, |_, _| ()).await;
+        found.checked = Some(checked.map_err(|error| match error {
+            CheckError::Io(error) => EngineError::Io(error),
+            error => EngineError::NotADatabase {
+                file: self.name.clone(),
+                reason: error.to_string(),
+            },
+        })?);
         Ok(())
     }
 }
@@ -269,6 +281,7 @@ struct Tally {
     in_log: u64,
     before_log: u64,
     compared_pages: u64,
+    checked_pages: u64,
 }
 
 impl Tally {
@@ -312,7 +325,11 @@ impl Tally {
             self.report.findings.push(text);
         }
         self.stale(name, &found.stale);
+        if let Some(checked) = &found.checked {
+            self.checked(name, checked);
+        }
         let mut others = Vec::new();
+        let mut unknown = 0;
         for ((commit, time_ms), state) in of.commits.iter().zip(&found.log.states) {
             let why = match state {
                 CommitState::Lost if found.log.lineage == Lineage::Earlier => "",
@@ -325,6 +342,10 @@ impl Tally {
                 }
                 CommitState::BeforeLog => {
                     self.before_log += 1;
+                    continue;
+                }
+                CommitState::Unknown => {
+                    unknown += 1;
                     continue;
                 }
             };
@@ -346,6 +367,14 @@ impl Tally {
         for other in others {
             self.report.add_example(|| other);
         }
+        if unknown > 0 {
+            self.report.undecided += unknown;
+            self.report.findings.push(format!(
+                "{name}: it has no checkpoint file that can be read, so of {} before the oldest log file it is not \
+                 known whether their log was used again or is lost.",
+                counted(unknown, "commit")
+            ));
+        }
         if found.unrecoverable.is_none() && found.log.lineage == Lineage::Same {
             self.compared_pages += found.log.versions.pages();
         }
@@ -361,6 +390,23 @@ impl Tally {
             first.problem
         ));
         // A change that no acknowledged transaction has made is a loss all the same.
+        self.report.damaged = true;
+    }
+
+    /// What the check found that the log has no changes of is a loss of the storage, too, of which nobody can say
+    /// whose rows it held.
+    fn checked(&mut self, name: &str, checked: &CheckReport) {
+        self.checked_pages += checked.file_pages;
+        let Some(first) = checked.findings.first() else {
+            return;
+        };
+        let findings = checked.findings.len() as u64 + checked.further_findings;
+        self.report.findings.push(format!(
+            "{name}: a check of every page and tree has {}, the first: {} Transactions whose rows were there may be \
+             lost beside those counted; 'proofload edb check' lists them all.",
+            counted(findings, "finding"),
+            units::end_sentence(units::sentence(&first.to_string()))
+        ));
         self.report.damaged = true;
     }
 
@@ -382,9 +428,15 @@ impl Tally {
         }
         if self.compared_pages > 0 {
             basis.push(format!(
-                "{} that the log has changes of were read back and compared with it; other pages \
-                 were not read.",
+                "{} that the log has changes of were read back and compared with it.",
                 counted(self.compared_pages, "page")
+            ));
+        }
+        if self.checked_pages > 0 && !self.report.damaged {
+            basis.push(format!(
+                "{} were read, and every tree is whole. An older state of a page that the log has no changes of any \
+                 more, and that fits its tree, is not noticed.",
+                counted(self.checked_pages, "page")
             ));
         }
         self.report
