@@ -1,4 +1,5 @@
-//! Ctrl-C: the first time the run ends cleanly and keeps what it has, the second time at once.
+//! Ctrl-C: the first time the run ends cleanly and keeps what it has, the second time at once. And the signal of
+//! the limit on the size of files, which would end the program without a word.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use monitor::progress::keys;
 use proofload::StopRequest;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::error::CommandError;
@@ -30,6 +31,12 @@ pub fn stop_on_signals() -> Result<StopRequest, CommandError> {
     catch().map_err(|error| {
         CommandError::environment(format!("Signals cannot be caught: {error}."), "")
     })
+}
+
+/// A write beyond the limit on the size of files (`ulimit -f`) then fails, as by other errors, and the program goes
+/// on to say so. Where the kernel refuses that, it is as before.
+pub fn outlive_file_size_limit() {
+    drop(flag::register(SIGXFSZ, Arc::default()));
 }
 
 fn catch() -> io::Result<StopRequest> {

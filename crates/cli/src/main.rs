@@ -21,6 +21,7 @@ use options::{Command, CommandLine};
 static ALLOCATOR: runtime::LargePages = runtime::LargePages;
 
 fn main() -> ExitCode {
+    interrupt::outlive_file_size_limit();
     let done = password::hide().and_then(|()| execute(CommandLine::of_process()));
     let status = match done {
         Ok(status) => status,

@@ -6,8 +6,9 @@ mod common;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::process::Command;
 
-use common::{LoopMount, PAGE_BYTES, Running, SMALL, Scratch, WIDE, damage, long_run};
+use common::{Ended, LoopMount, PAGE_BYTES, Running, SMALL, Scratch, WIDE, damage, long_run};
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
 
@@ -355,6 +356,49 @@ fn a_target_that_another_program_removes_is_no_failure_of_the_storage() {
         .prints("INCONCLUSIVE");
     assert_eq!(here.result()["errors"][0]["kind"], "removed");
     here.proofload("verify out").exits(0);
+}
+
+/// Runs a line with a limit of the process.
+fn limited(here: &Scratch, limit: &str, line: &str) -> Ended {
+    let mut shell = Command::new("bash");
+    shell.current_dir(here.path("")).env("NO_COLOR", "1");
+    let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+    shell.args(["-c", &script, env!("CARGO_BIN_EXE_proofload")]);
+    Ended::of(shell.args(line.split_whitespace()))
+}
+
+/// How many files are open before the program opens one differs between machines, so several limits are tried: what
+/// a run could do with each of them is its own, but none is a failure of the storage.
+#[test]
+fn a_limit_on_open_files_is_no_failure_of_the_storage() {
+    let here = Scratch::new();
+    let mut refused = 0;
+    for files in [8, 11, 14, 17, 20, 24, 28, 32] {
+        here.directory("target");
+        let ended = limited(&here, &format!("-n {files}"), &format!("{SMALL} {WIDE}"));
+        let (status, text) = (ended.status, format!("{}{}", ended.stdout, ended.stderr));
+        assert!(
+            matches!(status, Some(0 | 3 | 5)) && !text.contains("FAIL ("),
+            "with {files} files: {status:?}: {text}"
+        );
+        refused += u32::from(status != Some(0));
+        for name in ["target", "out"] {
+            drop(fs::remove_dir_all(here.path(name)));
+        }
+    }
+    assert!(refused > 0, "no limit was reached");
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_no_failure_of_the_storage() {
+    let here = Scratch::new();
+    here.directory("target");
+    // In KiB: less than the database is to have.
+    limited(&here, "-f 16384", &format!("{SMALL} {WIDE}"))
+        .exits(5)
+        .prints("INCONCLUSIVE")
+        .prints("ulimit -f");
+    assert_eq!(here.result()["errors"][0]["kind"], "process-limit");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::table::{DATABASE_DIRECTORY, DATABASE_FILE};
 use edb::integrity::FileFinding;
 use edb::{Damage, EngineError};
 use runtime::simulated::SimulatedDisk;
-use runtime::{IoCause, IoDirection, IoEvent, IoObserver};
+use runtime::{IoCause, IoDirection, IoEvent, IoFailure, IoObserver};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -142,7 +142,9 @@ impl Judge {
         let injected_now = self.is_present && self.state.injected.get();
         let expected = match self.fault.kind {
             FaultKind::TransientError => injected_now,
-            FaultKind::FullDisk => self.is_present && error.is_out_of_space(),
+            FaultKind::FullDisk => {
+                self.is_present && error.io_failure() == Some(&IoFailure::OutOfSpace)
+            }
             _ => false,
         };
         if expected {

@@ -120,7 +120,7 @@ impl<D: Directory> Core<D> {
         if let Some(error) = self.failure.borrow().as_ref() {
             return Err(EngineError::Poisoned {
                 cause: error.to_string(),
-                out_of_space: error.is_out_of_space(),
+                failure: error.io_failure().cloned(),
             });
         }
         self.cache.check()?;

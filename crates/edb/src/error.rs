@@ -53,8 +53,8 @@ pub enum EngineError {
     Poisoned {
         /// The error of the write that failed first, as a sentence.
         cause: String,
-        /// Whether it failed because there was no space left.
-        out_of_space: bool,
+        /// Why the request failed, if one did.
+        failure: Option<IoFailure>,
     },
     /// The database is closed or being closed.
     #[error("The database has been closed.")]
@@ -185,7 +185,7 @@ impl From<CacheError> for EngineError {
             CacheError::Page(error) => Self::Page(error),
             CacheError::Log(error) => Self::Log(error),
             CacheError::Poisoned(_) | CacheError::LogFailed(_) => Self::Poisoned {
-                out_of_space: error.is_out_of_space(),
+                failure: error.io_failure().cloned(),
                 cause: error.to_string(),
             },
         }
@@ -193,16 +193,15 @@ impl From<CacheError> for EngineError {
 }
 
 impl EngineError {
-    /// Whether it failed because there was no space left.
+    /// Why a request failed, if one did.
     #[must_use]
-    pub fn is_out_of_space(&self) -> bool {
+    pub fn io_failure(&self) -> Option<&IoFailure> {
         match self {
-            Self::OutOfSpace(_) => true,
-            Self::Poisoned { out_of_space, .. } => *out_of_space,
-            Self::Io(error) => error.failure == IoFailure::OutOfSpace,
-            Self::Log(error) => error.is_out_of_space(),
-            Self::Page(error) => error.is_out_of_space(),
-            _ => false,
+            Self::OutOfSpace(error) | Self::Io(error) => Some(&error.failure),
+            Self::Poisoned { failure, .. } => failure.as_ref(),
+            Self::Log(error) => error.io_failure(),
+            Self::Page(error) => error.io_failure(),
+            _ => None,
         }
     }
 

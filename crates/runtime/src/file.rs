@@ -98,6 +98,9 @@ pub enum IoFailure {
     /// The file system does not bypass the page cache.
     #[error("the file system does not support direct I/O (O_DIRECT); use one such as ext4 or XFS")]
     NoDirectIo,
+    /// The process, or the machine, may have no more of something; the text says of what, and what to do.
+    #[error("{0}")]
+    ProcessLimit(&'static str),
     /// What has the name is nothing that databases are kept in; the text says what it is, and what to do.
     #[error("{0}")]
     NotOwn(String),

@@ -139,10 +139,13 @@ pub(crate) fn note_damage(noted: &mut Vec<PageError>, error: &PageError) {
 }
 
 impl PageError {
-    /// Whether there was no space left.
+    /// Why the request failed, if it did.
     #[must_use]
-    pub fn is_out_of_space(&self) -> bool {
-        matches!(&self.problem, PageProblem::Io(error) if error.failure == IoFailure::OutOfSpace)
+    pub fn io_failure(&self) -> Option<&IoFailure> {
+        match &self.problem {
+            PageProblem::Io(error) => Some(&error.failure),
+            PageProblem::Damaged(_) => None,
+        }
     }
 
     /// Whether the page has never been written: all its bytes are zero.
@@ -166,7 +169,7 @@ impl PageError {
     pub fn ese_error(&self) -> EseError {
         match &self.problem {
             PageProblem::Damaged(finding) => finding.ese_error(),
-            PageProblem::Io(_) if self.is_out_of_space() => EseError::DISK_FULL,
+            PageProblem::Io(error) if error.failure == IoFailure::OutOfSpace => EseError::DISK_FULL,
             PageProblem::Io(_) => EseError::DISK_IO,
         }
     }
@@ -191,12 +194,12 @@ pub enum CacheError {
 }
 
 impl CacheError {
-    /// Whether there was no space left.
+    /// Why a request failed, if one did.
     #[must_use]
-    pub fn is_out_of_space(&self) -> bool {
+    pub fn io_failure(&self) -> Option<&IoFailure> {
         match self {
-            Self::Page(error) | Self::Poisoned(error) => error.is_out_of_space(),
-            Self::Log(error) | Self::LogFailed(error) => error.is_out_of_space(),
+            Self::Page(error) | Self::Poisoned(error) => error.io_failure(),
+            Self::Log(error) | Self::LogFailed(error) => error.io_failure(),
         }
     }
 }

@@ -96,13 +96,12 @@ impl LogError {
         Self::Damaged { file, problem }
     }
 
-    /// Whether there was no space left.
+    /// Why a request failed, if one did.
     #[must_use]
-    pub fn is_out_of_space(&self) -> bool {
+    pub fn io_failure(&self) -> Option<&IoFailure> {
         match self {
-            Self::OutOfSpace(_) => true,
-            Self::Io(error) => error.failure == IoFailure::OutOfSpace,
-            _ => false,
+            Self::OutOfSpace(error) | Self::Io(error) => Some(&error.failure),
+            _ => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Error;
-use runtime::host::{CreatedFiles, DirectoryHandle};
+use runtime::host::{CreatedFiles, DirectoryHandle, OpenError};
 use runtime::raw::FormatOptions;
 use runtime::{
     AnyDirectory, DriverInUse, Handle, HostDirectory, HostFile, IoDriver, RawDirectory, Runtime,
@@ -84,7 +84,12 @@ pub fn wall_clock(driver: IoDriverChoice) -> Result<Runtime, Failure> {
     };
     Runtime::wall_clock(&WallClockOptions::with_driver(driver)).map_err(|error| {
         let error = error.to_string();
-        Failure::new(FailureKind::Io, "I/O driver", "starting a thread", error)
+        Failure::new(
+            FailureKind::ProcessLimit,
+            "I/O driver",
+            "starting a thread",
+            error,
+        )
     })
 }
 
@@ -135,18 +140,26 @@ impl Opening {
             }
         };
         let handle = directory.handle().duplicate();
-        let handle = handle.map_err(|error| unopened(place.path(), error.to_string()))?;
+        let handle = handle.map_err(|error| {
+            let path = place.path().to_owned();
+            unopened(place.path(), &OpenError::System { path, error })
+        })?;
         Ok(Self::Directory(handle, Arc::clone(directory.created())))
     }
 }
 
-fn unopened(path: &Path, error: String) -> Failure {
-    Failure::new(
-        FailureKind::Io,
-        path.display().to_string(),
-        "opening a target",
-        error,
-    )
+fn unopened(path: &Path, error: &OpenError) -> Failure {
+    let failure = error.io_failure();
+    let kind = failure.as_ref().map_or(FailureKind::Io, FailureKind::from);
+    let text = match (kind, failure) {
+        (FailureKind::ProcessLimit, Some(limit)) => limit.to_string(),
+        _ => error.to_string(),
+    };
+    refused(path, kind, text)
+}
+
+fn refused(path: &Path, kind: FailureKind, error: String) -> Failure {
+    Failure::new(kind, path.display().to_string(), "opening a target", error)
 }
 
 async fn open_one(handle: &Handle, opening: Opening, fresh: bool) -> Result<AnyDirectory, Failure> {
@@ -155,12 +168,11 @@ async fn open_one(handle: &Handle, opening: Opening, fresh: bool) -> Result<AnyD
             let path = directory.path().to_owned();
             HostDirectory::at(handle, directory, created)
                 .map(AnyDirectory::Host)
-                .map_err(|error| unopened(&path, error.to_string()))
+                .map_err(|error| unopened(&path, &error))
         }
         Opening::Device(path) => {
-            let failure = |error: String| unopened(&path, error);
-            let device =
-                HostFile::open_device(handle, &path).map_err(|error| failure(error.to_string()))?;
+            let device = HostFile::open_device(handle, &path);
+            let device = device.map_err(|error| unopened(&path, &error))?;
             let opened = if fresh {
                 RawDirectory::format(device, &FormatOptions::new(identity())).await
             } else {
@@ -168,7 +180,7 @@ async fn open_one(handle: &Handle, opening: Opening, fresh: bool) -> Result<AnyD
             };
             opened
                 .map(AnyDirectory::Raw)
-                .map_err(|error| failure(error.to_string()))
+                .map_err(|error| refused(&path, FailureKind::Io, error.to_string()))
         }
     }
 }

@@ -181,6 +181,8 @@ pub enum ErrorKind {
     Settings,
     /// Another program removed the directory of the files. The run is inconclusive.
     Removed,
+    /// The process, or the machine, may have no more of something, such as open files. The run is inconclusive.
+    ProcessLimit,
     /// The program itself did not do what it should.
     Internal,
     /// Unknown, or a kind that this version does not know.
@@ -201,6 +203,7 @@ impl ErrorKind {
                 | Self::HalfWritten
                 | Self::Settings
                 | Self::Removed
+                | Self::ProcessLimit
         )
     }
 }

@@ -32,7 +32,8 @@ impl Judgement {
 /// Gives the verdict. The first that holds decides:
 ///
 /// 1. more errors than allowed, or one after which the run could not go on: `error`;
-///    `inconclusive` if the latter is for a reason in the settings, or because another program removed the files;
+///    `inconclusive` if the latter is for a reason in the settings, or because another program removed the files, or by a limit of
+///    the process;
 /// 2. stopped before its end: `interrupted`;
 /// 3. a level not met: `fail`;
 /// 4. too few samples, not steady though that is required, or a level that could not be judged:
@@ -82,7 +83,9 @@ fn cause_of_its_own(measured: &Measured<'_>) -> Option<String> {
         ErrorKind::Settings if error.ended_run => {
             Some(format!("The run ended early: {}", error.error))
         }
-        ErrorKind::Removed => Some(format!("{}: {}", error.file, error.error)),
+        ErrorKind::Removed | ErrorKind::ProcessLimit => {
+            Some(format!("{}: {}", error.file, error.error))
+        }
         _ => None,
     })
 }

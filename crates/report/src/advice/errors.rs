@@ -24,6 +24,7 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
         ErrorKind::HalfWritten => return Some(half_written(first)),
         ErrorKind::Settings => return Some(of_settings(first)),
         ErrorKind::Removed => return Some(of_removed(first)),
+        ErrorKind::ProcessLimit => return Some(of_process_limit(first)),
         ErrorKind::Unavailable => AdviceId::SERVER_UNAVAILABLE,
         ErrorKind::Inconsistent => AdviceId::INCONSISTENT,
         ErrorKind::ServerSide => AdviceId::SERVER_SIDE,
@@ -77,6 +78,15 @@ fn of_removed(first: &ErrorRecord) -> Advice {
             first.file,
             sentence(&first.error)
         ),
+    )
+}
+
+/// The storage was not asked.
+fn of_process_limit(first: &ErrorRecord) -> Advice {
+    Advice::new(
+        AdviceId::ERRORS,
+        "A limit of the system ended the run",
+        format!("{}: {}", first.file, sentence(&first.error)),
     )
 }
 

@@ -50,6 +50,15 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// What the system's error means, where it was the system that refused.
+    #[must_use]
+    pub fn io_failure(&self) -> Option<IoFailure> {
+        match self {
+            Self::System { error, .. } => Errno::from_io_error(error).map(failure_of),
+            _ => None,
+        }
+    }
+
     pub(super) fn system(path: impl Into<PathBuf>, error: impl Into<std::io::Error>) -> Self {
         Self::System {
             path: path.into(),
@@ -66,6 +75,16 @@ pub(super) fn failure_of(errno: Errno) -> IoFailure {
         Errno::NOSPC | Errno::DQUOT => IoFailure::OutOfSpace,
         Errno::ACCESS | Errno::PERM => IoFailure::PermissionDenied,
         Errno::ROFS => IoFailure::ReadOnly,
+        Errno::MFILE => IoFailure::ProcessLimit(
+            "this process may open no more files; raise its limit (`ulimit -n`)",
+        ),
+        Errno::NFILE => IoFailure::ProcessLimit(
+            "this machine may open no more files; raise its limit (sysctl fs.file-max)",
+        ),
+        Errno::FBIG => IoFailure::ProcessLimit(
+            "the file may not become so large; raise the limit of the process on the size of files (`ulimit -f`), \
+             or use a file system that has larger files",
+        ),
         _ => IoFailure::Device(std::io::Error::from(errno).to_string()),
     }
 }

@@ -85,7 +85,7 @@ impl IntegrityFinding {
     #[must_use]
     pub fn of_io(error: &IoError) -> Option<Self> {
         let class = match (&error.failure, error.operation) {
-            (IoFailure::OutOfSpace, _) => return None,
+            (IoFailure::OutOfSpace | IoFailure::ProcessLimit(_), _) => return None,
             (_, IoOperation::Read) => IntegrityClass::Unreadable,
             (_, IoOperation::Write | IoOperation::Sync | IoOperation::Resize) => {
                 IntegrityClass::Unwritable

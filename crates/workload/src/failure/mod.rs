@@ -36,6 +36,8 @@ pub enum FailureKind {
     Settings,
     /// Another program removed the directory of the files.
     Removed,
+    /// The process may have no more of something, such as open files.
+    ProcessLimit,
     /// Nothing failed, but simulated time does not advance, so the run would never end.
     ZeroDelayLoop,
     /// Nothing failed: the work was asked to stop.
@@ -56,9 +58,21 @@ impl From<FailureKind> for ErrorKind {
             FailureKind::ServerSide => Self::ServerSide,
             FailureKind::Settings => Self::Settings,
             FailureKind::Removed => Self::Removed,
+            FailureKind::ProcessLimit => Self::ProcessLimit,
             FailureKind::ZeroDelayLoop | FailureKind::Stopped | FailureKind::Internal => {
                 Self::Internal
             }
+        }
+    }
+}
+
+impl From<&IoFailure> for FailureKind {
+    fn from(failure: &IoFailure) -> Self {
+        match failure {
+            IoFailure::OutOfSpace => Self::OutOfSpace,
+            IoFailure::Removed => Self::Removed,
+            IoFailure::ProcessLimit(_) => Self::ProcessLimit,
+            _ => Self::Io,
         }
     }
 }
@@ -206,12 +220,11 @@ impl Failure {
                 }));
                 failure.kind = FailureKind::Integrity;
             }
-            EngineError::Poisoned { out_of_space, .. } => {
-                failure.kind = if *out_of_space {
-                    FailureKind::OutOfSpace
-                } else {
-                    FailureKind::Halted
-                };
+            EngineError::Poisoned { failure: cause, .. } => {
+                failure.kind = cause
+                    .as_ref()
+                    .map_or(FailureKind::Halted, FailureKind::from);
+                failure.halt();
             }
             EngineError::NotADatabase { file, reason } => {
                 failure.take_class(IntegrityClass::Header);
@@ -268,9 +281,9 @@ impl Failure {
         failure
     }
 
-    /// Nothing more can be written after it, unless the only fault is that no space is left, or no directory.
+    /// Nothing more can be written after it. A reason that is not the storage's remains the reason.
     fn halt(&mut self) {
-        if !matches!(self.kind, FailureKind::OutOfSpace | FailureKind::Removed) {
+        if self.kind == FailureKind::Io {
             self.kind = FailureKind::Halted;
         }
     }
@@ -297,11 +310,7 @@ impl Failure {
 
     /// Takes the kind, the file and what went wrong from an error of the storage.
     fn take_io(&mut self, error: &IoError) {
-        self.kind = match error.failure {
-            IoFailure::OutOfSpace => FailureKind::OutOfSpace,
-            IoFailure::Removed => FailureKind::Removed,
-            _ => FailureKind::Io,
-        };
+        self.kind = FailureKind::from(&error.failure);
         self.integrity = IntegrityFinding::of_io(error).map(Box::new);
         self.file.clone_from(&error.file);
         self.error = error.without_file();
