@@ -112,6 +112,7 @@ fn criteria() -> Criteria {
         planned_s: SAMPLES as f64 * INTERVAL_S,
         hung_after_s: HUNG_AFTER_S,
         steady: SteadyRule::default(),
+        load: None,
         settings: BTreeMap::from([("run.seed".to_owned(), Value::from(7))]),
     }
 }
@@ -147,6 +148,9 @@ impl Run {
         }
         let mut result = result_of(&totals, criteria);
         change(&mut result);
+        if result.headline.is_empty() {
+            result.headline = measure::headline::compose(&result, None);
+        }
         if result.complete {
             directory.write_final_result(&mut result).unwrap();
         } else {
@@ -322,6 +326,12 @@ fn facts(result: &RunResult) -> [String; 5] {
 }
 
 #[test]
+fn a_headline_that_says_something_else_is_found() {
+    let run = Run::with(|result| result.headline = "PASS: for 20 h.".to_owned());
+    assert_eq!(fields(&run.verified()), ["headline"]);
+}
+
+#[test]
 fn each_figure_that_does_not_follow_from_the_samples_is_found() {
     let run = Run::with(|_| ()).without_hashes();
     let document = serde_json::to_value(&run.result).unwrap();
@@ -372,6 +382,10 @@ fn each_figure_that_does_not_follow_from_the_samples_is_found() {
         }
     }
     assert_ne!(near, document);
+    // Limits are written with all of their digits.
+    let mut result: RunResult = serde_json::from_value(near).unwrap();
+    result.headline = measure::headline::compose(&result, None);
+    let near = serde_json::to_value(&result).unwrap();
     run.write_document(&near);
     let verified = run.verified();
     assert_eq!(fields(&verified), Vec::<&str>::new());

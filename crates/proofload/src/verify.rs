@@ -38,6 +38,7 @@ pub(crate) fn terms(
         planned_s: run.duration.as_seconds(),
         hung_after_s: run.hung_request_after.as_seconds(),
         steady: run.steady_state.rule(),
+        load: profile.workload().contribution(result).load,
         settings: profile.settings(),
     }))
 }

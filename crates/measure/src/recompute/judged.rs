@@ -3,6 +3,7 @@
 use super::Criteria;
 use super::samples::SampleTotals;
 use crate::attribution::attribute;
+use crate::headline;
 use crate::metric::Stream;
 use crate::result::{Check, CheckId, LatencyFigures, RunResult, SteadyState, Verdict};
 use crate::sample::RunTotals;
@@ -84,6 +85,10 @@ pub(super) fn recomputed(
     let unexplained = outside_samples(recorded, &result);
     if unexplained.is_some() {
         result.set_verdict(recorded.verdict, "");
+    }
+    if recorded.complete {
+        // Of the figures as they were recorded, which are rounded alike.
+        result.headline = headline::compose(recorded, terms.load.as_deref());
     }
     // The reason is words about figures that have been compared.
     result.verdict_reason.clone_from(&recorded.verdict_reason);

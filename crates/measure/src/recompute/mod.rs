@@ -5,13 +5,14 @@
 //! - the SHA-256 of each file and of `result.json` with those that the run recorded at its end;
 //! - each row of `samples.csv` of the measured phase with the histograms of `histograms.hlog`, and of a
 //!   second series likewise, which counts the same;
-//! - the figures, checks and verdict of `result.json` with those that follow from the samples. They
-//!   are added up and judged by the functions that did so in the run: [`RunTotals::fill`],
-//!   [`evaluate`], [`judge`].
+//! - the figures, checks and verdict of `result.json` with those that follow from the samples, and the
+//!   headline with what follows from these. They are added up, judged and composed by the functions that
+//!   did so in the run: [`RunTotals::fill`], [`evaluate`], [`judge`], [`compose`].
 //!
 //! Hashes find what was changed, not who changed it: whoever computes them anew leaves no trace. So
 //! the hash of the document is printed on the certificate that people sign.
 //!
+//! [`compose`]: crate::headline::compose
 //! [`RunTotals::fill`]: crate::sample::RunTotals::fill
 //! [`evaluate`]: crate::service_level::evaluate
 //! [`judge`]: crate::service_level::judge
@@ -42,7 +43,7 @@ use crate::steady::SteadyRule;
 /// Differences that are listed at most.
 const MOST_LISTED: usize = 40;
 
-/// What a run was judged by, as its settings say it.
+/// What a run was judged by, as its settings say it, and what its workload adds.
 #[derive(Debug, Clone)]
 pub struct Criteria {
     /// The limits that the run is judged by.
@@ -53,6 +54,8 @@ pub struct Criteria {
     pub hung_after_s: f64,
     /// The rule of the steady state.
     pub steady: SteadyRule,
+    /// What the workload calls its load, for the headline.
+    pub load: Option<String>,
     /// All settings by dotted path.
     pub settings: BTreeMap<String, serde_json::Value>,
 }

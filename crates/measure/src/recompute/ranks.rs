@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::samples::totals_of;
 use super::{Agreement, TermsOf, Verified, compare, verify_one};
+use crate::headline;
 use crate::ranks::{Part, combine};
 use crate::result::{RankResult, RunResult};
 use crate::run_directory::{LoadError, RESULT_FILE, load_result};
@@ -84,7 +85,7 @@ pub(super) fn compare_ranks(result: &RunResult, terms: TermsOf<'_>, verified: &m
     let mut whole = combine(parts);
     // What the run has added to what follows from the ranks: texts, and the hashes of this directory.
     whole.version.clone_from(&result.version);
-    whole.headline.clone_from(&result.headline);
+    whole.headline = headline::compose(result, None);
     whole.warnings.clone_from(&result.warnings);
     whole.notes.clone_from(&result.notes);
     whole.files.clone_from(&result.files);
