@@ -1,6 +1,6 @@
 //! The first 4 KiB of a log file.
 
-use super::layout::{SEGMENT, eight, put, word};
+use super::layout::{FEWEST_SEGMENTS, SEGMENT, eight, put, word};
 use crate::format::checksum::header_checksum;
 use crate::format::database_header::{LogTime, Signature, put_signature, signature_at};
 use runtime::Buffer;
@@ -89,6 +89,9 @@ impl LogFileHeader {
         if word(bytes, at::VERSION) != VERSION[0] || word(bytes, at::VERSION + 4) != VERSION[1] {
             return Err("it is of another version");
         }
+        if word(bytes, at::FILE_SEGMENTS) & 0xFFFF < FEWEST_SEGMENTS {
+            return Err("by the size in its header it has no room for records");
+        }
         let list = &bytes[ATTACHED];
         let length = list
             .iter()
@@ -133,5 +136,14 @@ mod tests {
         assert_eq!(LogFileHeader::decode(&bytes), Ok(header));
         bytes[20] ^= 4;
         assert!(LogFileHeader::decode(&bytes).is_err());
+        bytes[20] ^= 4;
+        // Its checksum is right, and there is no room for a record.
+        for segments in [0u16, 3] {
+            put(&mut bytes, at::FILE_SEGMENTS, &segments.to_le_bytes());
+            let checksum = header_checksum(&bytes);
+            put(&mut bytes, 0, &checksum.to_le_bytes());
+            let error = LogFileHeader::decode(&bytes).unwrap_err();
+            assert!(error.contains("no room for records"), "{error}");
+        }
     }
 }

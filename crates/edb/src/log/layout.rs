@@ -29,6 +29,8 @@ use crate::seeded_bugs::{SeededBug, is_seeded};
 
 /// Bytes of a segment.
 pub(super) const SEGMENT: usize = SEGMENT_BYTES as usize;
+/// Segments of the smallest file: header, two with records, and the last one, which stays empty.
+pub(super) const FEWEST_SEGMENTS: u32 = 4;
 /// Bytes of its header.
 pub(super) const SEGMENT_HEADER: usize = 40;
 /// Bytes before each record: its kind and its length.
@@ -63,7 +65,8 @@ pub(super) struct Geometry {
 impl Geometry {
     pub(super) fn new(file_bytes: u64) -> Self {
         assert!(
-            file_bytes.is_multiple_of(SEGMENT_BYTES) && file_bytes >= 4 * SEGMENT_BYTES,
+            file_bytes.is_multiple_of(SEGMENT_BYTES)
+                && file_bytes >= u64::from(FEWEST_SEGMENTS) * SEGMENT_BYTES,
             "a log file of {file_bytes} bytes has no room for records"
         );
         Self { file_bytes }
