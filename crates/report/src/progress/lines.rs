@@ -31,6 +31,8 @@ pub struct LinesView<W: Write> {
     measured: Option<Duration>,
     progress: Option<ByteProgress>,
     printed: Instant,
+    /// Phase and time, in whole seconds, of the last line about a sample.
+    sample: Option<(Phase, Duration)>,
     /// Whether time is simulated; then its speed is of interest.
     simulated: bool,
     speed: Speed,
@@ -47,6 +49,7 @@ impl<W: Write> LinesView<W> {
             measured: None,
             progress: None,
             printed: now,
+            sample: None,
             simulated,
             speed: Speed::new(),
         }
@@ -92,6 +95,10 @@ impl<W: Write> LinesView<W> {
             | SamplePhase::Recovery => return,
         };
         let elapsed = nearest_second(sample.elapsed);
+        // Of samples that are shorter than a second, one.
+        if self.sample.replace((phase, elapsed)) == Some((phase, elapsed)) {
+            return;
+        }
         let of = expected.map_or(String::new(), |span| format!(" of {}", length(span)));
         let elapsed = match expected {
             // Rounded up beyond the end.
@@ -247,6 +254,10 @@ mod tests {
         };
         view.figures(SamplePhase::Build, &sample);
         view.figures(SamplePhase::Measured, &sample);
+        // Of the same second.
+        sample.elapsed = Duration::from_millis(15_400);
+        view.figures(SamplePhase::Measured, &sample);
+        sample.elapsed = Duration::from_secs(16);
         sample.without_service = Some(Duration::ZERO);
         view.figures(SamplePhase::Measured, &sample);
         sample.without_service = None;
