@@ -209,7 +209,8 @@ impl fmt::Display for Recovery {
             Some(applied) => f.write_str(&describe_applied(&self.path, applied)),
             None => writeln!(
                 f,
-                "{}: closed properly; there is nothing to recover",
+                "{}: closed properly by its header, so there is nothing to recover; its pages were not read \
+                 ('proofload edb check' reads them)",
                 self.path.display()
             ),
         }
