@@ -69,7 +69,7 @@ const fn damage(
 /// Trades of the run have higher ids than these.
 const BUILT: &str = "115200";
 
-static DAMAGES: [Damage; 18] = [
+static DAMAGES: [Damage; 30] = [
     damage(
         "share_too_many",
         "UPDATE holding SET quantity = quantity + 1
@@ -97,7 +97,7 @@ static DAMAGES: [Damage; 18] = [
         "INSERT INTO holding SELECT t.id, t.account_id, t.symbol, 0, 0, 0 FROM trade t
          WHERE t.id > 115200 AND NOT EXISTS (SELECT 1 FROM holding h WHERE h.trade_id = t.id)
          LIMIT 1",
-        &["empty lots"],
+        &["empty lots", "trades of lots"],
         "1 lots have no shares",
     ),
     damage(
@@ -193,10 +193,102 @@ static DAMAGES: [Damage; 18] = [
             "trades of settlements",
             "trades of cash",
             "steps of trades",
+            "times of trades",
             "trades of brokers",
             "commissions of brokers",
         ],
         "brokers have a wrong trade count",
+    ),
+    damage(
+        "price_doubled",
+        "UPDATE trade SET trade_price_cents = trade_price_cents * 2 WHERE id =
+         (SELECT MAX(t.id) FROM trade t WHERE t.status_id = 1 AND t.trade_type_id = 1
+         AND NOT EXISTS (SELECT 1 FROM holding h WHERE h.trade_id = t.id))",
+        &["costs of trades", "amounts of settlements"],
+        "1 settlements are not the value of their trade",
+    ),
+    damage(
+        "price_beyond_all_bounds",
+        "UPDATE trade SET trade_price_cents = 9000000000000000000 WHERE id =
+         (SELECT MAX(t.id) FROM trade t WHERE t.status_id = 1 AND t.trade_type_id = 1
+         AND NOT EXISTS (SELECT 1 FROM holding h WHERE h.trade_id = t.id))",
+        &["costs of trades", "amounts of settlements"],
+        "1 trades have a price, charge or commission",
+    ),
+    damage(
+        "charge_changed",
+        "UPDATE trade SET charge_cents = charge_cents + 1 WHERE id =
+         (SELECT MAX(id) FROM trade WHERE status_id = 4)",
+        &["costs of trades"],
+        "1 trades have a price, charge or commission",
+    ),
+    damage(
+        "limit_passed",
+        "UPDATE trade SET bid_price_cents = trade_price_cents - 1 WHERE id =
+         (SELECT MAX(id) FROM trade WHERE status_id = 1 AND trade_type_id = 5)",
+        &["costs of trades"],
+        "1 trades have a price, charge or commission",
+    ),
+    damage(
+        "margin_settled_wrongly",
+        "UPDATE settlement SET amount_cents = amount_cents + 1 WHERE trade_id =
+         (SELECT MAX(id) FROM trade WHERE status_id = 1 AND is_cash = 0)",
+        &["amounts of settlements"],
+        "1 settlements are not the value of their trade",
+    ),
+    damage(
+        "tax_changed",
+        "UPDATE trade SET tax_cents = tax_cents + 1 WHERE id = (SELECT MAX(t.id) FROM trade t
+         JOIN customer_account ca ON ca.id = t.account_id
+         WHERE t.status_id = 1 AND ca.tax_status = 1)",
+        &["amounts of settlements"],
+        "1 settlements are not the value of their trade",
+    ),
+    damage(
+        "trade_earlier",
+        "UPDATE trade SET entered_at = entered_at - 1 WHERE id =
+         (SELECT MAX(id) FROM trade WHERE status_id = 1)",
+        &["times of trades"],
+        "1 trades have times that contradict each other",
+    ),
+    damage(
+        "submitted_after_its_end",
+        "UPDATE trade_history SET changed_at = changed_at + 86400000 WHERE status_id = 3
+         AND trade_id = (SELECT MAX(id) FROM trade WHERE status_id = 1)",
+        &["times of trades"],
+        "1 trades have times that contradict each other",
+    ),
+    damage(
+        "cash_booked_later",
+        "UPDATE cash_transaction SET booked_at = booked_at + 1 WHERE trade_id =
+         (SELECT MAX(trade_id) FROM cash_transaction)",
+        &["times of trades"],
+        "1 trades have times that contradict each other",
+    ),
+    damage(
+        "settled_a_day_later",
+        "UPDATE settlement SET due_day = due_day + 1 WHERE trade_id =
+         (SELECT MAX(trade_id) FROM settlement)",
+        &["times of trades"],
+        "1 trades have times that contradict each other",
+    ),
+    damage(
+        "change_of_a_lot_moved",
+        "UPDATE holding_history SET before_quantity = before_quantity + 3,
+         after_quantity = after_quantity + 3
+         WHERE holding_trade_id <> trade_id AND (holding_trade_id, trade_id) =
+         (SELECT holding_trade_id, trade_id FROM holding_history
+         WHERE holding_trade_id <> trade_id AND after_quantity = 0
+         ORDER BY trade_id DESC LIMIT 1)",
+        &["changes of lots"],
+        "1 changes of lots do not begin where another one has ended",
+    ),
+    damage(
+        "lot_cheaper",
+        "UPDATE holding SET price_cents = price_cents - 1
+         WHERE trade_id = (SELECT MAX(trade_id) FROM holding)",
+        &["trades of lots"],
+        "1 lots differ from the trades that opened them",
     ),
 ];
 
@@ -248,7 +340,7 @@ fn what_is_broken_on_purpose_is_found_and_nothing_else() {
     // Every check has failed once.
     found.sort_unstable();
     found.dedup();
-    assert_eq!(found.len(), 12 + 1 + 3);
+    assert_eq!(found.len(), 17 + 1 + 3);
     assert_eq!(
         checks::check(&mut *session, &before).unwrap().violations,
         []

@@ -5,11 +5,13 @@
 //! - [`Baseline`] records counters and balances before a run; [`check`] examines only what the run
 //!   has changed, which is less work where the database is large.
 //! - `queries`: one SQL query per check, which finds violations.
+//! - `relations`: such queries about what trades are worth and when they happened.
 //! - `rules`: the name of each check, and its rule in a sentence.
 //! - `sums`: counters and balances.
 //! - [`unchanged`]: rows that the load leaves as they are.
 
 mod queries;
+mod relations;
 mod rules;
 mod sums;
 pub mod unchanged;
@@ -22,7 +24,7 @@ use crate::kinds::Status;
 use crate::session::{Isolation, Session};
 use crate::statement::Statement;
 use crate::transactions::batch::{Answers, Batch, Transaction, ask, values};
-use queries::{CHECKS, CheckQuery};
+use queries::CheckQuery;
 use runtime::thread::complete;
 
 /// A consistency check that failed.
@@ -96,7 +98,7 @@ pub fn check_with_progress(
     report: &mut dyn FnMut(usize),
 ) -> Result<CheckReport, DatabaseError> {
     let mut checked = check_after(session, before.last_trade(), report)?;
-    report(CHECKS.len());
+    report(made_by_queries().count());
     checked.violations.extend(before.compare(session)?);
     Ok(checked)
 }
@@ -112,6 +114,11 @@ pub fn check_all(
     check_with_progress(session, &Baseline::nothing(), progress)
 }
 
+/// The checks that are made by a query each.
+fn made_by_queries() -> impl Iterator<Item = &'static CheckQuery> {
+    queries::CHECKS.iter().chain(&relations::CHECKS)
+}
+
 fn check_after(
     session: &mut dyn Session,
     after_trade: i64,
@@ -119,7 +126,7 @@ fn check_after(
 ) -> Result<CheckReport, DatabaseError> {
     let mut checked = CheckReport::default();
     let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
-    for (done, check) in CHECKS.iter().enumerate() {
+    for (done, check) in made_by_queries().enumerate() {
         report(done);
         let mut batch = Batch::new();
         batch.add(&check.query, values![after_trade]);
@@ -171,7 +178,7 @@ fn violations(
 /// Every statement of the checks, so that tests can prepare each on every database.
 #[must_use]
 pub fn statements() -> Vec<&'static Statement> {
-    let questions = CHECKS.iter().map(|check| &check.query);
+    let questions = made_by_queries().map(|check| &check.query);
     questions
         .chain([&queries::STATES])
         .chain(sums::statements())

@@ -33,7 +33,8 @@ pub(super) struct Example<'a> {
     pub expected: i64,
 }
 
-const fn query(name: &'static str, sql: &'static str) -> Statement {
+/// A query whose parameter is the last trade that is not examined.
+pub(super) const fn query(name: &'static str, sql: &'static str) -> Statement {
     Statement {
         name,
         sql,

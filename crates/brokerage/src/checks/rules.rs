@@ -4,7 +4,7 @@
 pub type Rule = (&'static str, &'static str);
 
 /// Every check made by [`super::check`], in order.
-pub const CONSISTENCY_CHECKS: [Rule; 16] = [
+pub const CONSISTENCY_CHECKS: [Rule; 21] = [
     ("positions", "Every position is the sum of its lots."),
     ("empty positions", "No position has zero shares."),
     ("empty lots", "No lot has zero shares."),
@@ -42,6 +42,27 @@ pub const CONSISTENCY_CHECKS: [Rule; 16] = [
     ),
     ("requests of trades", "Every pending order has its request."),
     (
+        "costs of trades",
+        "Every trade has the charge and commission of its rates, and no limit order a price beyond \
+         its limit.",
+    ),
+    (
+        "amounts of settlements",
+        "Every settlement is the value of its trade less charge, commission and withheld tax.",
+    ),
+    (
+        "times of trades",
+        "The times of every trade, its steps, its settlement and its cash agree.",
+    ),
+    (
+        "changes of lots",
+        "Every change of a lot begins where another one has ended.",
+    ),
+    (
+        "trades of lots",
+        "Every lot has the account, security, price and time of the trade that opened it.",
+    ),
+    (
         "trades of brokers",
         "Brokers' trade counts grew by the completed trades.",
     ),
@@ -64,12 +85,12 @@ pub(super) fn rule_of(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::queries::CHECKS;
+    use super::super::made_by_queries;
     use super::*;
 
     #[test]
     fn every_query_has_its_rule() {
-        for check in &CHECKS {
+        for check in made_by_queries() {
             let mut named = CONSISTENCY_CHECKS
                 .iter()
                 .filter(|(name, _)| *name == check.name);
