@@ -78,10 +78,15 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (Bottleneck, String) 
     } else if observations.processors_busy_percent.is_some_and(full)
         && (storage < LEADING || is_idle)
     {
-        (
-            Bottleneck::Cpu,
-            "The CPUs of this machine were the bottleneck.",
-        )
+        let verdict = match storage >= locks && storage >= running {
+            true => {
+                "The CPUs of this machine were full while most users were outside of the database, so \
+                 the CPUs limited the load; the sessions in the database waited for storage more than for \
+                 locks, and more than they computed."
+            }
+            false => "The CPUs of this machine were the bottleneck.",
+        };
+        (Bottleneck::Cpu, verdict)
     } else if is_idle {
         (
             Bottleneck::Nothing,
@@ -98,7 +103,7 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (Bottleneck, String) 
     } else {
         (
             Bottleneck::Cpu,
-            "The sessions mostly computed: CPU was the bottleneck, not the storage.",
+            "CPU was the bottleneck: more sessions computed than waited for storage or for locks.",
         )
     };
     (bottleneck, format!("{verdict} {figures}"))
@@ -142,6 +147,10 @@ mod tests {
     use super::*;
 
     fn word(storage: u64, locks: u64, running: u64, busy_percent: f64) -> Bottleneck {
+        found(storage, locks, running, busy_percent).0
+    }
+
+    fn found(storage: u64, locks: u64, running: u64, busy_percent: f64) -> (Bottleneck, String) {
         let mut waits = Waits::default();
         waits.begin_sample();
         waits.found(WaitClass::Storage, "IO: DataFileRead".to_owned(), storage);
@@ -159,7 +168,29 @@ mod tests {
         };
         let (word, text) = find_bottleneck(&observations);
         assert!(text.contains("4.50 ms"), "{text}");
-        word
+        (word, text)
+    }
+
+    #[test]
+    fn full_cpus_do_not_hide_that_most_sessions_waited_for_storage() {
+        let (word, text) = found(9, 1, 1, 96.0);
+        assert_eq!(word, Bottleneck::Cpu);
+        assert!(
+            text.contains("in the database waited for storage more than for locks"),
+            "{text}"
+        );
+        assert!(text.contains("81.8 % waited for storage"), "{text}");
+        assert!(
+            !text.contains("The CPUs of this machine were the bottleneck"),
+            "{text}"
+        );
+        // Where they did not, it says nothing of them.
+        let (word, text) = found(1, 1, 9, 96.0);
+        assert_eq!(word, Bottleneck::Cpu);
+        assert!(
+            text.starts_with("The CPUs of this machine were the bottleneck. Of the"),
+            "{text}"
+        );
     }
 
     #[test]
