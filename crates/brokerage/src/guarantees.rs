@@ -1,7 +1,7 @@
-//! What a database server does not guarantee with its settings: committed work that a crash or a
-//! power failure may take away.
+//! What a database server does not guarantee with its settings, or for a table that somebody has altered:
+//! committed work that a crash or a power failure may take away.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a value of a setting has a certain meaning.
 type IsValue = fn(&str) -> bool;
@@ -103,6 +103,38 @@ pub fn deciding(settings: &BTreeMap<String, String>) -> Vec<&'static str> {
         .collect()
 }
 
+/// A table whose rows do not survive a crash, whatever the settings: how it was altered and what is lost, and
+/// its name.
+pub type AlteredTable = (String, String);
+
+/// A table of PostgreSQL without a log.
+#[must_use]
+pub fn unlogged(name: String) -> AlteredTable {
+    let how = "UNLOGGED (a crash takes all of their rows)";
+    (how.to_owned(), name)
+}
+
+/// A table of MariaDB in another engine than InnoDB, whose log and settings are those that are examined.
+#[must_use]
+pub fn of_engine(name: String, engine: &str) -> AlteredTable {
+    let how = format!("of the engine {engine} and not of InnoDB ({ANYTHING})");
+    (how, name)
+}
+
+/// What is not guaranteed for tables, in parts of a sentence: one for each way in which they were altered.
+#[must_use]
+pub fn of_tables(found: &BTreeSet<AlteredTable>) -> Vec<String> {
+    let mut by_way: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (how, name) in found {
+        by_way.entry(how).or_default().push(name);
+    }
+    let part = |(how, names): (&str, Vec<&str>)| match names[..] {
+        [name] => format!("the table {name} is {}", how.replace("their", "its")),
+        _ => format!("the tables {} are {how}", names.join(", ")),
+    };
+    by_way.into_iter().map(part).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,5 +184,24 @@ mod tests {
             assert!(found[0].starts_with(&named), "{found:?}");
         }
         assert_eq!(of(&[("log_bin", "ON"), ("sync_binlog", "0")]).len(), 1);
+    }
+
+    #[test]
+    fn altered_tables_are_named_with_what_they_lose() {
+        let all = [
+            unlogged("trade_history".to_owned()),
+            of_engine("news_item".to_owned(), "MEMORY"),
+            of_engine("cash_transaction".to_owned(), "MEMORY"),
+        ];
+        let found = of_tables(&all.into());
+        assert_eq!(
+            found,
+            [
+                "the table trade_history is UNLOGGED (a crash takes all of its rows)",
+                "the tables cash_transaction, news_item are of the engine MEMORY and not of InnoDB (a crash \
+                 may lose or tear anything)",
+            ]
+        );
+        assert_eq!(of_tables(&BTreeSet::new()), [""; 0]);
     }
 }

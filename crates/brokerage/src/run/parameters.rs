@@ -5,6 +5,7 @@ use super::monitor::other_databases::OtherDatabases;
 use super::monitor::statistics::CounterDeltas;
 use super::monitor::waits::Waits;
 use crate::database::owners::ServerProcess;
+use crate::guarantees::AlteredTable;
 use crate::profile::Brokerage;
 use measure::result::{
     AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, TransactionCounts,
@@ -47,6 +48,8 @@ pub struct Findings {
     pub counted: CounterDeltas,
     /// What the server did not guarantee at some moment of the load.
     pub not_guaranteed: BTreeSet<String>,
+    /// Tables whose rows would not have survived a crash at some moment of the load.
+    pub altered_tables: BTreeSet<AlteredTable>,
     /// What other databases of the server did during the measurement.
     pub other_databases: Option<OtherDatabases>,
     /// Failed attempts during the measurement, by cause.

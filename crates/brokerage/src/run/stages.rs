@@ -265,6 +265,7 @@ impl BrokerageRun {
             findings.counted = samples.counted;
             findings.ended_bytes = samples.size_bytes;
             findings.not_guaranteed = samples.not_guaranteed;
+            findings.altered_tables = samples.altered_tables;
             findings.other_databases = samples.other_databases;
         }
         let volume = lock(&self.volume);

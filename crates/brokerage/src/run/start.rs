@@ -201,7 +201,8 @@ fn enter(
     }
 }
 
-/// What the server does not guarantee: by its settings when the run began, and at some moment of the load.
+/// What the server does not guarantee: by its settings when the run began, and, like tables that were altered, at some
+/// moment of the load.
 fn not_guaranteed(findings: &Findings, server: &ServerResult) -> Vec<String> {
     let mut missing = guarantees::missing(&server.settings);
     let later = findings.not_guaranteed.iter();
@@ -210,6 +211,7 @@ fn not_guaranteed(findings: &Findings, server: &ServerResult) -> Vec<String> {
         .map(|one| format!("{one} for a part of the run"))
         .collect();
     missing.extend(later);
+    missing.extend(guarantees::of_tables(&findings.altered_tables));
     missing
 }
 

@@ -296,6 +296,76 @@ fn settings_of_mariadb_that_are_weakened_under_a_load_are_noticed() {
     assert!(missing.iter().any(is_noticed), "{missing:?}");
 }
 
+/// What a run does not guarantee for a table.
+#[track_caller]
+fn assert_altered(result: &RunResult, says: &str) {
+    assert_eq!(result.ended_by(), None, "{}", result.verdict_reason);
+    let missing = &result.server.as_ref().unwrap().not_guaranteed;
+    assert!(missing.iter().any(|one| one.contains(says)), "{missing:?}");
+    let warned = |text: &String| {
+        text.contains("does not guarantee that committed work survives") && text.contains(says)
+    };
+    assert!(result.warnings.iter().any(warned), "{:?}", result.warnings);
+}
+
+#[test]
+fn a_table_of_postgresql_without_a_log_is_no_durable_one() {
+    let room = common::room();
+    let Some(cluster) = copies::cluster(&room) else {
+        return;
+    };
+    let postgres = cluster.database().unwrap();
+    let mut administrator = postgres.connect_for_sql().unwrap();
+    administrator
+        .ask("ALTER TABLE trade_history SET UNLOGGED")
+        .unwrap();
+    let load = Load::start(Arc::new(postgres));
+    load.wait_for_load();
+    std::thread::sleep(Duration::from_secs(2));
+    assert_altered(&load.end(), "the table trade_history is UNLOGGED (");
+}
+
+#[test]
+fn a_table_of_mariadb_in_an_engine_without_transactions_is_no_durable_one() {
+    let Some(server) = copies::mariadb() else {
+        return;
+    };
+    let maria = MariaDb::open(&server.address()).unwrap();
+    let mut administrator = maria.connect_for_sql().unwrap();
+    for (table, engine) in [
+        ("charge", "MyISAM"),
+        ("commission_rate", "Aria"),
+        ("customer_tax_rate", "MEMORY"),
+    ] {
+        // The other engines have no foreign keys.
+        let keys = format!(
+            "SELECT constraint_name FROM information_schema.table_constraints \
+             WHERE table_schema = DATABASE() AND table_name = '{table}' \
+             AND constraint_type = 'FOREIGN KEY'"
+        );
+        for key in administrator.ask(&keys).unwrap() {
+            let key = key[0].clone().unwrap();
+            let drop = format!("ALTER TABLE {table} DROP FOREIGN KEY {key}");
+            administrator.ask(&drop).unwrap();
+        }
+        let alter = format!("ALTER TABLE {table} ENGINE = {engine}");
+        administrator.ask(&alter).unwrap();
+    }
+    let load = Load::start(Arc::new(maria));
+    load.wait_for_load();
+    std::thread::sleep(Duration::from_secs(2));
+    let result = load.end();
+    assert_altered(
+        &result,
+        "the table charge is of the engine MyISAM and not of InnoDB (",
+    );
+    assert_altered(&result, "the table commission_rate is of the engine Aria");
+    assert_altered(
+        &result,
+        "the table customer_tax_rate is of the engine MEMORY",
+    );
+}
+
 #[test]
 fn the_work_of_another_database_of_the_server_is_not_that_of_a_run() {
     let result = disturbed(|cluster, mut administrator, _| {

@@ -20,8 +20,8 @@ pub struct ServerResult {
     pub connection: String,
     /// The settings of the server that matter for its storage, as it reports them.
     pub settings: BTreeMap<String, String>,
-    /// Settings under which a crash may lose committed work, when the run began or at some moment of the load, each
-    /// with what may be lost.
+    /// Settings under which a crash may lose committed work, when the run began or at some moment of the load, and
+    /// tables that were altered so, each with what may be lost.
     pub not_guaranteed: Vec<String>,
     /// How large the data of the workload are before the run, in names of its own.
     #[serde(flatten)]

@@ -4,8 +4,10 @@ use super::mariadb;
 use super::other_databases::{self, DatabaseWork, OtherDatabases};
 use super::settings;
 use super::statistics::{self, CounterDeltas, Counters, Unsupported};
+use super::tables;
 use super::waits::Waits;
 use crate::error::DatabaseError;
+use crate::guarantees::AlteredTable;
 use crate::parallel::lock;
 use crate::run::context::RunContext;
 use crate::session::Session;
@@ -20,6 +22,8 @@ use std::time::{Duration, Instant};
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
 /// Interval at which the database size is queried, which costs some servers time.
 const SIZE_EVERY: Duration = Duration::from_secs(15);
+/// Interval at which tables are examined, which takes more than a sample of wait events and changes slowly.
+const TABLES_EVERY: Duration = Duration::from_secs(1);
 
 /// Samples the server until the run ends.
 pub struct ServerSampler {
@@ -40,6 +44,8 @@ pub struct Samples {
     pub size_bytes: Option<u64>,
     /// What the server did not guarantee at some moment of the load.
     pub not_guaranteed: BTreeSet<String>,
+    /// Tables whose rows would not have survived a crash at some moment of the load.
+    pub altered_tables: BTreeSet<AlteredTable>,
     /// What other databases of the server did.
     pub other_databases: Option<OtherDatabases>,
 }
@@ -80,7 +86,7 @@ impl ServerSampler {
         let mut session: Option<Box<dyn Session>> = None;
         let mut first = None;
         let mut unsupported = Unsupported::default();
-        let mut sized = None;
+        let (mut sized, mut examined) = (None, None);
         while self.context.is_open() {
             thread::sleep(SAMPLE_INTERVAL);
             if lock(&self.context.outages).is_down() {
@@ -94,12 +100,13 @@ impl ServerSampler {
                 }
             }
             if has_server {
+                let is_due = |at: &Instant| at.elapsed() >= TABLES_EVERY;
+                let examines = examined.as_ref().is_none_or(is_due);
                 // Without a server there is nothing to sample until it is back.
-                if self
-                    .sample(&mut session, &mut first, &mut unsupported)
-                    .is_err()
-                {
-                    session = None;
+                match self.sample(&mut session, &mut first, &mut unsupported, examines) {
+                    Ok(()) if examines => examined = Some(Instant::now()),
+                    Ok(()) => {}
+                    Err(_) => session = None,
                 }
             } else if self.is_measuring.load(Ordering::Relaxed) {
                 let reading = Reading {
@@ -119,6 +126,7 @@ impl ServerSampler {
         session: &mut Option<Box<dyn Session>>,
         first: &mut Option<Reading>,
         unsupported: &mut Unsupported,
+        examines_tables: bool,
     ) -> Result<(), DatabaseError> {
         if session.is_none() {
             *session = Some(self.context.database.connect()?);
@@ -131,6 +139,11 @@ impl ServerSampler {
         let mut missing = lock(&self.samples).not_guaranteed.clone();
         settings::sample(session, dialect, unsupported, &mut missing)?;
         lock(&self.samples).not_guaranteed = missing;
+        if examines_tables {
+            let mut altered = lock(&self.samples).altered_tables.clone();
+            tables::sample(session, dialect, unsupported, &mut altered)?;
+            lock(&self.samples).altered_tables = altered;
+        }
         if !self.is_measuring.load(Ordering::Relaxed) {
             return Ok(());
         }
