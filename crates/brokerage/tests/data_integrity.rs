@@ -9,6 +9,7 @@ mod full_volume;
 mod locks;
 mod mid_run;
 mod older_copy;
+mod placement;
 mod server_causes;
 mod server_side;
 mod updates;
@@ -19,6 +20,7 @@ use brokerage::dataset::DataSet;
 use brokerage::ledger::Ledger;
 use brokerage::profile::{BrokerageProfile, CheckedRows};
 use brokerage::run::full_volume::Volumes;
+use brokerage::run::placement::Placement;
 use brokerage::run::stages::RunParameters;
 use brokerage::run::start::{self, PreparedRun};
 use brokerage::run::volume::Volume;
@@ -53,6 +55,23 @@ struct Load {
     thread: std::thread::JoinHandle<RunResult>,
 }
 
+/// Where a run is, and what it examines.
+struct Scope {
+    volumes: Volumes,
+    placement: Option<Placement>,
+    rows: CheckedRows,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self {
+            volumes: Volumes::default(),
+            placement: None,
+            rows: CheckedRows::All,
+        }
+    }
+}
+
 impl Load {
     fn start(database: Arc<dyn Database>) -> Self {
         Self::with(database, Arc::new(|| {}))
@@ -60,29 +79,44 @@ impl Load {
 
     /// A run on a database on these volumes.
     fn on(database: Arc<dyn Database>, volumes: Volumes) -> Self {
-        Self::start_with(database, Arc::new(|| {}), volumes, CheckedRows::All)
+        let scope = Scope {
+            volumes,
+            ..Scope::default()
+        };
+        Self::start_with(database, Arc::new(|| {}), scope)
+    }
+
+    /// A run that examines where the files of its server are.
+    fn placed(database: Arc<dyn Database>, placement: Placement) -> Self {
+        let scope = Scope {
+            placement: Some(placement),
+            ..Scope::default()
+        };
+        Self::start_with(database, Arc::new(|| {}), scope)
     }
 
     /// A run that examines these rows.
     fn checking(database: Arc<dyn Database>, rows: CheckedRows) -> Self {
-        Self::start_with(database, Arc::new(|| {}), Volumes::default(), rows)
+        let scope = Scope {
+            rows,
+            ..Scope::default()
+        };
+        Self::start_with(database, Arc::new(|| {}), scope)
     }
 
     /// The same on a server that is started again like this.
     fn with(database: Arc<dyn Database>, revive: Arc<dyn Fn() + Send + Sync>) -> Self {
-        Self::start_with(database, revive, Volumes::default(), CheckedRows::All)
+        Self::start_with(database, revive, Scope::default())
     }
 
     fn start_with(
         database: Arc<dyn Database>,
         revive: Arc<dyn Fn() + Send + Sync>,
-        volumes: Volumes,
-        rows: CheckedRows,
+        scope: Scope,
     ) -> Self {
         let (stop, begun) = (StopRequest::new(), Arc::new(AtomicBool::new(false)));
         let (asked, begins) = (stop.clone(), Begun(Arc::clone(&begun)));
-        let thread =
-            std::thread::spawn(move || run(database, revive, (volumes, rows), asked, begins));
+        let thread = std::thread::spawn(move || run(database, revive, scope, asked, begins));
         Self {
             stop,
             begun,
@@ -107,13 +141,13 @@ impl Load {
 fn run(
     database: Arc<dyn Database>,
     revive: Arc<dyn Fn() + Send + Sync>,
-    (volumes, rows): (Volumes, CheckedRows),
+    scope: Scope,
     stop: StopRequest,
     mut begins: Begun,
 ) -> RunResult {
     let mut profile = BrokerageProfile::default();
     profile.brokerage.users = 4;
-    profile.brokerage.checked_rows = rows;
+    profile.brokerage.checked_rows = scope.rows;
     profile.brokerage.think_time = TimeSpan::millis(5);
     profile.brokerage.market.price_period = TimeSpan::seconds(2);
     profile.brokerage.market.execution_delay = TimeSpan::millis(50);
@@ -139,7 +173,8 @@ fn run(
             is_built: Arc::new(|| ()),
             revive,
             sessions_process,
-            volumes,
+            volumes: scope.volumes,
+            placement: scope.placement,
             keeps: true,
             transactions_per_second: None,
             loading_threads: 2,

@@ -10,8 +10,8 @@ use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, BackedUpDatabase,
     BackupCopy, BackupResult, Bound, CalibrationResult, Cause, Check, CheckId, ConsistencyCheck,
     CounterSummary, DatabaseFigures, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult,
-    ErrorCount, ErrorRecord, EventResult, FigureBar, FileHash, GoneOnDatabase, HealthFigure,
-    IntegrityClass, Interruption, IoFigures, KernelMessage, LatencyFigures, LevelBar,
+    ErrorCount, ErrorRecord, EventResult, FigureBar, FileHash, FilesElsewhere, GoneOnDatabase,
+    HealthFigure, IntegrityClass, Interruption, IoFigures, KernelMessage, LatencyFigures, LevelBar,
     OperationResult, OutageResult, PhaseResult, RankResult, RebuildResult, RecoveredDatabase,
     RecoveryResult, ReplicatedDatabase, ReplicationResult, RestoreResult, RestoredDatabase,
     ResumedBuild, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
@@ -127,6 +127,7 @@ fn full_result() -> RunResult {
         scale: ["customers", "trade_days"]
             .map(|name| (name.to_owned(), 0.into()))
             .into(),
+        files_elsewhere: vec![FilesElsewhere::default()],
         waits: vec![WaitShare::default()],
         io: Some(ServerIo::default()),
         file_io: vec![ServerFileIo::default()],

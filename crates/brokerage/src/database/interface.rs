@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::digest::{TableDigests, TablePart};
 use super::marker::{Build, State};
 use super::run_lock::{LockError, RunLock};
+use super::server_files::ServerFiles;
 use super::text_rows::first_text;
 use crate::database::owners::ServerProcess;
 use crate::error::DatabaseError;
@@ -171,6 +172,14 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// The server is gone.
     fn size_bytes(&self) -> Result<u64, DatabaseError>;
+
+    /// Where the files are that take part in a run, by what the server says; none of a database that has no server.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn files(&self) -> Result<ServerFiles, DatabaseError> {
+        Ok(ServerFiles::default())
+    }
 
     /// I/O of the files of a database that this process itself reads and writes, since it began to use them;
     /// empty for others. A server counts by itself, and is asked over a session.

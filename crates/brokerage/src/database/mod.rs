@@ -5,6 +5,7 @@
 //! - `passfile`: passwords in `~/.pgpass`.
 //! - [`tls`]: encryption of connections.
 //! - [`secret`]: a password that is never printed.
+//! - [`server_files`]: where a server has its files.
 //! - [`interface`]: the trait [`Database`], everything outside of transactions: creating, loading,
 //!   keys and indexes, removal.
 //! - [`marker`]: the marker by which a database is known as ours, and its state.
@@ -35,6 +36,7 @@ pub mod run_lock;
 mod run_mark;
 pub mod seal;
 pub mod secret;
+pub mod server_files;
 mod socket;
 pub mod sqlite;
 pub mod target;

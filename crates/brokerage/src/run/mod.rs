@@ -12,6 +12,7 @@
 //!   meanwhile (`lost_server`); `progress_note` says how far that is.
 //! - [`volume`] measures the I/O requests of the volume, by purpose; [`owners`](crate::database::owners)
 //!   finds those of other processes, and `process_io` estimates them without the trace.
+//! - [`placement`]: whether the server's files lie on that volume.
 //! - [`monitor`] samples the server's wait events and counters, and names the bottleneck.
 
 pub mod arrivals;
@@ -27,6 +28,7 @@ pub mod market_workers;
 pub mod monitor;
 pub mod outage;
 mod parameters;
+pub mod placement;
 mod process_io;
 mod progress_note;
 pub mod recovery;

@@ -4,6 +4,7 @@ use super::full_volume::Volumes;
 use super::monitor::other_databases::OtherDatabases;
 use super::monitor::statistics::CounterDeltas;
 use super::monitor::waits::Waits;
+use super::placement::{PlacedFiles, Placement};
 use crate::database::owners::ServerProcess;
 use crate::guarantees::AlteredTable;
 use crate::profile::Brokerage;
@@ -26,6 +27,8 @@ pub struct RunParameters {
     pub sessions_process: ServerProcess,
     /// The volumes of the database.
     pub volumes: Volumes,
+    /// Where the files of the server belong; `None` without a server, or where no storage is measured.
+    pub placement: Option<Placement>,
     /// Target rate of users' transactions; without one each user begins the next when the last is
     /// done.
     pub transactions_per_second: Option<f64>,
@@ -62,6 +65,8 @@ pub struct Findings {
     pub consistency_checks: Vec<ConsistencyCheck>,
     /// Which rows the checks have covered, in sentences.
     pub coverage: Vec<String>,
+    /// Where the files of the server were, before the load and after it.
+    pub files: PlacedFiles,
     /// How the volume's requests were measured.
     pub volume_measured_by: String,
     /// I/O of other processes on the volume.

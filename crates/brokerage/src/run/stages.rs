@@ -142,6 +142,7 @@ impl BrokerageRun {
         }
         let process = self.parameters.sessions_process.clone();
         *lock(&context.server) = ServerProcesses::of(process);
+        self.examine_files();
         *lock(&self.context) = Some(Arc::new(context));
         // The fill level of a server's cache is unknown: the warm-up is as long as the profile
         // says.
@@ -227,6 +228,14 @@ impl BrokerageRun {
         }
     }
 
+    /// Finds out whether the files of the server are on the storage that is measured.
+    fn examine_files(&self) {
+        if let Some(placement) = &self.parameters.placement {
+            let found = placement.examine(&*self.database);
+            lock(&self.findings).files.extend(found);
+        }
+    }
+
     fn measure(&self) {
         if let Some(context) = lock(&self.context).as_ref() {
             context.error_counts.begin();
@@ -246,10 +255,12 @@ impl BrokerageRun {
         let Some(context) = lock(&self.context).clone() else {
             return;
         };
-        let mut findings = lock(&self.findings);
-        findings.transactions = context.error_counts.counts();
+        lock(&self.findings).transactions = context.error_counts.counts();
         lock(&context.outages).end_measuring(self.link.now_ns());
         context.set_open(false);
+        // Tables may have been moved meanwhile. Nothing is locked while the server is asked.
+        self.examine_files();
+        let mut findings = lock(&self.findings);
         let mut busiest: f64 = 0.0;
         for thread in lock(&self.clients).drain(..) {
             match thread.join() {

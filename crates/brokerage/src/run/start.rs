@@ -118,6 +118,7 @@ fn enter(
     let doubts = doubts(&parameters.brokerage, &findings, &server);
     let not_guaranteed = not_guaranteed(&findings, &server);
     result.warnings.extend(findings.warnings);
+    result.warnings.extend(findings.files.unknown);
     let rate_reached = rate_check.as_ref().map(|check| check.passed == Some(true));
     let lengths = findings.outages.iter().map(|one| one.length_s);
     let without_service = lengths.fold(0.0, |sum, length_s| sum + length_s);
@@ -162,6 +163,7 @@ fn enter(
     transactions.intentional_rollbacks = rolled_back;
     let server = ServerResult {
         not_guaranteed,
+        files_elsewhere: findings.files.elsewhere.into_iter().collect(),
         other_io: findings.other_io,
         cpu_percent: findings.cpu_percent,
         size_begin_bytes: findings.built_bytes,

@@ -363,6 +363,7 @@ fn drive(
             revive: opened.when_gone(),
             sessions_process: opened.sessions_process(),
             volumes: volumes(opened),
+            placement: opened.placement(),
             transactions_per_second,
             keeps: options.keep || options.reuse,
             loading_threads: server::loaders_for(profile.brokerage.users),

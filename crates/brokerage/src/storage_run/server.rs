@@ -15,6 +15,7 @@ use crate::database::{Database, Endpoint, Target};
 use crate::error::DatabaseError;
 use crate::profile::BrokerageProfile;
 use crate::run::market_workers;
+use crate::run::placement::{self, Placement};
 use crate::statement::Dialect;
 use measure::result::ServerResult;
 
@@ -165,10 +166,6 @@ fn there(
     let own = server.data_directory.clone();
     let own = own.filter(|own| is_here && own.exists());
     let data = watched.data.map(Path::to_owned).or(own);
-    let place = data.map(|data| Place {
-        log: watched.log.map_or_else(|| data.clone(), Path::to_owned),
-        data,
-    });
     let name = format!("the database {database_name} at {endpoint}");
     let origin = format!("Existing server, {name}; its settings were not changed.");
     let process = match is_here {
@@ -178,6 +175,16 @@ fn there(
         }
         false => ServerProcess::Unknown,
     };
+    let log = watched.log.map(Path::to_owned);
+    // Where nothing is named, what the server says is measured.
+    let log = log.or_else(|| match watched.data {
+        Some(_) => None,
+        None => placement::log_directory(&*database, &process),
+    });
+    let place = data.map(|data| Place {
+        log: log.unwrap_or_else(|| data.clone()),
+        data,
+    });
     Ok(Opened {
         server: described(&server, &origin),
         process,
@@ -333,6 +340,17 @@ impl Opened {
     /// Where it is, in words.
     pub fn describe(&self) -> String {
         self.name.clone()
+    }
+
+    /// Where the files of the server belong; `None` without a server, or where no storage is measured.
+    pub fn placement(&self) -> Option<Placement> {
+        let place = self.place.as_ref()?;
+        let has_server = self.database.dialect() != Dialect::Sqlite;
+        has_server.then(|| Placement {
+            data: place.data.clone(),
+            log: place.log.clone(),
+            process: self.process.clone(),
+        })
     }
 
     /// What is to be done when the data set is built: a server of our own then gets the little memory

@@ -40,7 +40,7 @@ pub fn start(room: &Path) -> Child {
     start_with(room, &[])
 }
 
-fn start_with(room: &Path, options: &[String]) -> Child {
+pub fn start_with(room: &Path, options: &[String]) -> Child {
     let log = std::fs::File::create(room.join("log")).unwrap();
     Command::new(program("mariadbd").unwrap())
         // A server that starts removes the temporary tables of all others from their directory.

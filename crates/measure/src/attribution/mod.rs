@@ -5,7 +5,7 @@
 //! from what the run left behind. Each rule is a line of data in [`rules`]: what must hold, a sentence
 //! with the figures, and a remedy. [`evidence`] has the figures that several rules need, [`cpu`] those about
 //! busy CPUs, [`server`] those about a database server, [`other_io`] the one about other programs at the
-//! devices, [`cached`] the rules about caches.
+//! devices, [`placement`] the one about files of a server on another storage, [`cached`] the rules about caches.
 //!
 //! - A level that was not met is **in doubt** when a rule holds that explains it without the storage. A
 //!   rule about the host does not hold against a device that accounts for most of the latency
@@ -17,12 +17,14 @@
 //! - A prediction on a calibrated array is inconclusive where its verdict depends on a limit that lies within
 //!   an error bar ([`calibrated`]).
 //! - A run that passes on data that fits a cache is inconclusive, unless that is allowed.
+//! - A run of a database server that has files on another storage is inconclusive.
 
 mod cached;
 mod calibrated;
 mod cpu;
 mod evidence;
 mod other_io;
+mod placement;
 mod rules;
 mod server;
 #[cfg(test)]
@@ -48,8 +50,14 @@ pub fn attribute(result: &mut RunResult) {
     match result.verdict {
         Verdict::Fail => attribute_failure(result),
         _ if !is_real => {}
-        Verdict::Pass => cached::attribute_success(result),
-        Verdict::Inconclusive => attribute_doubt(result),
+        Verdict::Pass => {
+            cached::attribute_success(result);
+            placement::attribute_placement(result);
+        }
+        Verdict::Inconclusive => {
+            attribute_doubt(result);
+            placement::attribute_placement(result);
+        }
         _ => {}
     }
     calibrated::attribute_calibrated(result);

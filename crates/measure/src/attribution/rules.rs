@@ -3,6 +3,7 @@
 use super::cpu::{host_busy, load_generator_busy, server_busy};
 use super::evidence::Evidence;
 use super::other_io::other_io;
+use super::placement;
 use super::server::{few_storage_waits, lock_waits, not_available};
 use crate::display::number::{beside_limit, count, figure, latency, limit, percent, quantity};
 use crate::metric::{Metric, Unit};
@@ -73,6 +74,14 @@ fn of_mix(check: &Check) -> bool {
 /// The causes, the most convincing first: its sentence gives the reason of the verdict. A host that has
 /// no CPU or memory to spare comes before what may follow from that, such as a load that is not steady.
 pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: CauseId::FilesElsewhere,
+        holds_against_device: never,
+        seen: placement::files_elsewhere,
+        remedy: placement::REMEDY,
+        condition: "a database server on this machine has its WAL or redo log, or tables of the test, on another \
+                    file system than that of --on or --log-on",
+    },
     Rule {
         id: CauseId::Paused,
         holds_against_device: of_single_requests,

@@ -4,6 +4,7 @@ mod conditions;
 mod mix;
 mod other_io;
 mod outages;
+mod placement;
 mod search;
 mod slow_samples;
 mod unsteady;
@@ -140,7 +141,8 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
-    let cases: [(CauseId, Change); 20] = [
+    let cases: [(CauseId, Change); 21] = [
+        (CauseId::FilesElsewhere, placement::files_elsewhere),
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);

@@ -56,6 +56,8 @@ cause_ids! {
     Paused,
     /// Other programs used a device of the run.
     OtherIo,
+    /// Files of the database server were on another storage than the one that was measured.
+    FilesElsewhere,
     /// The load generator kept the CPUs busy.
     LoadGeneratorBusy,
     /// The database server kept the CPUs busy.

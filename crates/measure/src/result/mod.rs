@@ -48,9 +48,9 @@ pub use interruption::Interruption;
 pub use rank::RankResult;
 pub use replication::{ReplicatedDatabase, ReplicationResult};
 pub use server::{
-    AcknowledgedWork, Bottleneck, ConsistencyCheck, OtherIo, OutageCause, OutageResult,
-    ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult, TransactionCounts,
-    WaitClass, WaitShare,
+    AcknowledgedWork, Bottleneck, ConsistencyCheck, FilesElsewhere, OtherIo, OutageCause,
+    OutageResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog, ServerResult,
+    TransactionCounts, WaitClass, WaitShare,
 };
 pub use setup::{
     ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetKind, TargetPath, TargetResult,

@@ -23,6 +23,8 @@ pub struct ServerResult {
     /// Settings under which a crash may lose committed work, when the run began or at some moment of the load, and
     /// tables that were altered so, each with what may be lost.
     pub not_guaranteed: Vec<String>,
+    /// Files of the server that lie on another storage than the one that was measured.
+    pub files_elsewhere: Vec<FilesElsewhere>,
     /// How large the data of the workload are before the run, in names of its own.
     #[serde(flatten)]
     pub scale: BTreeMap<String, serde_json::Value>,
@@ -65,6 +67,20 @@ pub struct ServerResult {
     /// Acknowledged transactions, compared with the database after the run; null when none were
     /// recorded.
     pub acknowledged: Option<AcknowledgedWork>,
+}
+
+/// Files of a database server that lie on another storage than the one that was measured.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FilesElsewhere {
+    /// What they are, such as `the WAL`.
+    pub what: String,
+    /// Their directory or file, without symbolic links.
+    pub path: String,
+    /// The file system that they are on: its type, what is mounted, and where.
+    pub file_system: String,
+    /// The directory on the storage that was measured in their place.
+    pub measured: String,
 }
 
 /// The ledger of acknowledged transactions, compared with the database after the load.

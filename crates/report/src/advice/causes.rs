@@ -23,6 +23,10 @@ pub(super) fn causes(result: &RunResult) -> Option<Advice> {
     }
     let of_mix = |cause: &Cause| cause.id == CauseId::WrongMix;
     let (id, title) = match of_cache {
+        _ if first.id == CauseId::FilesElsewhere => (
+            AdviceId::NOT_SHOWN,
+            "Files of the server lie on another storage",
+        ),
         _ if result.causes.iter().all(of_mix) => (
             AdviceId::WRONG_MIX,
             "The transaction mix is not the one asked for",

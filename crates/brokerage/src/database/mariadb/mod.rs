@@ -11,6 +11,7 @@
 pub mod connection;
 mod encode;
 mod failure;
+mod files;
 pub mod loader;
 mod run_lock;
 pub mod server;

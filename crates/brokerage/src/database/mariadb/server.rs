@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::connection::Connection;
+use super::files;
 use super::loader::MariaDbLoader;
 use super::run_lock::{MariaDbLock, lock_name};
 use crate::database::ddl;
@@ -16,6 +17,7 @@ use crate::database::marker::{Build, DATABASE, MARKER, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
 use crate::database::seal::{self, STATE_TABLE};
+use crate::database::server_files::ServerFiles;
 use crate::database::target::Address;
 use crate::database::text_rows::first_text;
 use crate::error::DatabaseError;
@@ -354,6 +356,10 @@ impl Database for MariaDb {
              FROM information_schema.tables WHERE table_schema = {name}"
         ))?;
         size_of(&rough)
+    }
+
+    fn files(&self) -> Result<ServerFiles, DatabaseError> {
+        files::files(&mut self.connect_to_entry()?, &self.database_name)
     }
 
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {

@@ -16,6 +16,7 @@ pub mod connection;
 mod control;
 mod encode;
 mod failure;
+mod files;
 mod index_entries;
 pub mod loader;
 #[allow(clippy::module_inception)] // It is the database that the module is named after.

@@ -6,6 +6,7 @@ use postgres_protocol::escape::{escape_identifier, escape_literal};
 
 use super::backend;
 use super::connection::Connection;
+use super::files;
 use super::index_entries;
 use super::loader::PostgresLoader;
 use super::run_lock::PostgresLock;
@@ -19,6 +20,7 @@ use crate::database::marker::{Build, DATABASE, MARKER, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
 use crate::database::seal::{self, STATE_TABLE};
+use crate::database::server_files::ServerFiles;
 use crate::database::target::{Address, ENTRY_DATABASE};
 use crate::database::text_rows::{TextRows, first_text};
 use crate::error::DatabaseError;
@@ -99,6 +101,14 @@ impl Postgres {
         let mut connection = Connection::open(&self.address, &self.database_name, CONNECT_TIMEOUT)?;
         connection.set_timeout(Some(ANSWER_TIMEOUT))?;
         Ok(connection)
+    }
+
+    /// A connection to the database of the data set, or to another one as long as that does not exist.
+    fn connect_if_there(&self) -> Result<Connection, DatabaseError> {
+        match self.connect_for_sql() {
+            Err(DatabaseError::Unusable(_)) => self.connect_to_entry(),
+            connected => connected,
+        }
     }
 
     /// A connection for work that may take hours.
@@ -218,12 +228,7 @@ impl Database for Postgres {
 
     fn server(&self) -> Result<Server, DatabaseError> {
         // A role and a database may have settings of their own.
-        let mut connection = match self.connect_for_sql() {
-            Ok(connection) => connection,
-            // It does not exist yet.
-            Err(DatabaseError::Unusable(_)) => self.connect_to_entry()?,
-            Err(error) => return Err(error),
-        };
+        let mut connection = self.connect_if_there()?;
         let names: Vec<_> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
         let rows = connection.ask(&format!(
             "SELECT name, current_setting(name) FROM pg_settings \
@@ -343,6 +348,21 @@ impl Database for Postgres {
             .connect_for_sql()?
             .ask("SELECT pg_database_size(current_database())")?;
         size_of(&rows)
+    }
+
+    fn files(&self) -> Result<ServerFiles, DatabaseError> {
+        let mut connection = self.connect_if_there()?;
+        match data_directory(&mut connection) {
+            Some(directory) => files::files(&mut connection, &directory),
+            None => Ok(ServerFiles {
+                unknown: vec![format!(
+                    "Where the server has its files is not known: it does not show its data directory to user {} \
+                     (GRANT pg_read_all_settings).",
+                    self.address.user
+                )],
+                ..ServerFiles::default()
+            }),
+        }
     }
 
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {
