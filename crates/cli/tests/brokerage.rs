@@ -6,6 +6,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -251,6 +252,39 @@ fn a_server_of_our_own_is_kept_and_used_again() {
     assert!(entries(&target) > 0, "it is kept");
     let again = SMALL.replace("--out out", "--out again");
     here.proofload(&format!("{again} {WIDE} --reuse")).exits(0);
+}
+
+#[test]
+fn a_log_on_another_storage_than_the_one_tested_does_not_pass() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let other = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    let other = other.expect("a directory");
+    let device = |path: &Path| fs::metadata(path).expect("a directory").dev();
+    if !has_postgresql() || device(other.path()) == device(&target) {
+        test_support::skip("PostgreSQL and two file systems are needed");
+        return;
+    }
+    let build = SMALL.replace("--out out", "--out build");
+    here.proofload(&format!("{build} --build-only")).exits(0);
+    // The WAL goes to the other one, as administrators do it.
+    let data = target.join("brokerage/cluster/data");
+    let owner = fs::metadata(&data).expect("a data directory");
+    let (uid, gid) = (Some(owner.uid()), Some(owner.gid()));
+    chown(other.path(), uid, gid).expect("its owner");
+    let (log, moved) = (data.join("pg_wal"), other.path().join("pg_wal"));
+    let move_it = Command::new("mv").args([&log, &moved]).status();
+    assert!(move_it.expect("mv").success());
+    symlink(&moved, &log).expect("a link");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(5)
+        .prints("the WAL in")
+        .prints("Files of the server lie on another storage");
+    let result = result(&here, "out");
+    assert_eq!(result["causes"][0]["id"], "files-elsewhere");
+    let path = moved.to_str().expect("a path");
+    assert_eq!(result["server"]["files_elsewhere"][0]["path"], path);
+    here.proofload("verify out").exits(0);
 }
 
 #[test]

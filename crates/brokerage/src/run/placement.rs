@@ -100,20 +100,31 @@ impl Placement {
         let mut tables: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
         for (table, path) in files.tables {
             match found(&path, &[&self.data]) {
-                Ok(None) => {}
-                Ok(Some(path)) => {
-                    let directory = path.parent().unwrap_or(&path).to_owned();
-                    tables.entry(directory).or_default().insert(table);
+                Ok(found) => {
+                    if let Some(path) = found {
+                        let directory = path.parent().unwrap_or(&path).to_owned();
+                        tables.entry(directory).or_default().insert(table.clone());
+                    }
                 }
                 // One stands for all: they are in the same few directories.
-                Err(error) if placed.unknown.is_empty() => {
-                    let what = format!("the table {table}");
-                    placed.unknown.insert(not_seen(&what, &path, &error));
+                Err(error) => {
+                    if placed.unknown.is_empty() {
+                        let what = format!("the table {table}");
+                        placed.unknown.insert(not_seen(&what, &path, &error));
+                    }
                 }
-                Err(_) => {}
             }
         }
+        let whole: Vec<PathBuf> = placed
+            .elsewhere
+            .iter()
+            .map(|one| one.path.clone().into())
+            .collect();
         for (directory, names) in tables {
+            // Where the whole data directory is elsewhere, it stands for what is in it.
+            if whole.iter().any(|whole| directory.starts_with(whole)) {
+                continue;
+            }
             let elsewhere = described(of_tables(&names), &directory, &self.data);
             placed.elsewhere.insert(elsewhere);
         }
@@ -121,13 +132,15 @@ impl Placement {
     }
 }
 
-/// Where a server on this machine writes its log; `None` if that is not known.
+/// Where a server on this machine writes its log; `None` if that is not known, or if it cannot be measured because it
+/// has no block device.
 #[must_use]
 pub fn log_directory(database: &dyn Database, process: &ServerProcess) -> Option<PathBuf> {
     main_process(process)?;
     let files = database.files().ok()?.files;
     let log = files.into_iter().find(|file| file.part == Part::Log)?;
     let path = fs::canonicalize(log.path).ok()?;
+    device_under(&path)?;
     match path.is_dir() {
         true => Some(path),
         false => path.parent().map(Path::to_owned),
@@ -185,7 +198,12 @@ fn described(what: String, path: &Path, measured: &Path) -> FilesElsewhere {
         || "a file system that the kernel does not name".to_owned(),
         |mount| {
             let (kind, source) = (mount.file_system, mount.source);
-            format!("{kind} of {source}, mounted on {}", mount.mount_point)
+            // Those without a device are often called what they are.
+            let of = match kind == source {
+                true => String::new(),
+                false => format!(" of {source}"),
+            };
+            format!("{kind}{of}, mounted on {}", mount.mount_point)
         },
     );
     FilesElsewhere {
@@ -246,6 +264,21 @@ mod tests {
             assert!(one.file_system.ends_with(", mounted on /proc"), "{one:?}");
             assert_eq!(Path::new(&one.measured), room.path());
         }
+    }
+
+    #[test]
+    fn a_data_directory_stands_for_the_tables_in_it() {
+        let room = tempfile::tempdir().unwrap();
+        let mut files = ServerFiles::default();
+        files.add("the data directory", "/proc/self".into(), Part::Data);
+        files.tables.push(("a".to_owned(), ELSEWHERE.into()));
+        let placed = placement(room.path()).of_files(files);
+        let what: Vec<&str> = placed
+            .elsewhere
+            .iter()
+            .map(|one| one.what.as_str())
+            .collect();
+        assert_eq!(what, ["the data directory"]);
     }
 
     #[test]

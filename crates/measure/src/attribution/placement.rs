@@ -30,12 +30,12 @@ pub(super) fn attribute_placement(result: &mut RunResult) {
     let Some(text) = files_elsewhere(&Evidence::of(result), &Check::default()) else {
         return;
     };
-    let reason = match result.verdict {
-        Verdict::Pass | Verdict::Inconclusive => {
-            format!("{} But {text} {REMEDY}", result.verdict_reason)
-        }
+    let also = match result.verdict {
+        Verdict::Pass => "But",
+        Verdict::Inconclusive => "Besides,",
         _ => return,
     };
+    let reason = format!("{} {also} {text} {REMEDY}", result.verdict_reason);
     result.set_verdict(Verdict::Inconclusive, reason);
     result.causes.insert(
         0,
