@@ -12,6 +12,7 @@ use measure::result::{
     AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, TransactionCounts,
 };
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Parameters of a run, in addition to the plan.
@@ -67,6 +68,8 @@ pub struct Findings {
     pub coverage: Vec<String>,
     /// Where the files of the server were, before the load and after it.
     pub files: PlacedFiles,
+    /// A directory of the log whose storage has no block device, so that its writes are in no figure.
+    pub unmeasured_log: Option<PathBuf>,
     /// How the volume's requests were measured.
     pub volume_measured_by: String,
     /// I/O of other processes on the volume.

@@ -17,6 +17,7 @@ use crate::error::DatabaseError;
 use crate::ledger::Ledger;
 use crate::parallel::lock;
 use measure::sample::Phase;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -285,6 +286,7 @@ impl BrokerageRun {
         findings.other_io = volume.other_io();
         findings.cpu_percent = volume.server_cpu_percent();
         findings.log_writes = volume.log_writes();
+        findings.unmeasured_log = volume.unmeasured_log().map(Path::to_owned);
     }
 }
 

@@ -235,6 +235,13 @@ fn doubts(brokerage: &Brokerage, findings: &Findings, server: &ServerResult) -> 
              not followed by a flush: their latencies are not those of durable commits."
         ));
     }
+    if let Some(log) = &findings.unmeasured_log {
+        doubts.push(format!(
+            "Log writes were not measured: the storage of {} has no block device of its own. Name a \
+             directory on a local file system with --log-on.",
+            log.display()
+        ));
+    }
     let limit_percent = brokerage.limits.other_io_percent;
     let other_io = findings.other_io.as_ref();
     if let Some(other) = other_io.filter(|other| other.share_percent > limit_percent) {
@@ -338,6 +345,20 @@ mod tests {
         let rule = rate_check(&result, 100.0, 0.07).rule;
         assert!(rule.contains("a margin of 7 %"), "{rule}");
     }
+
+    #[test]
+    fn log_writes_that_were_not_measured_are_a_doubt() {
+        let findings = Findings {
+            unmeasured_log: Some("/mnt/log".into()),
+            ..Findings::default()
+        };
+        let found = doubts(&Brokerage::default(), &findings, &ServerResult::default());
+        assert!(
+            found.len() == 1 && found[0].contains("/mnt/log"),
+            "{found:?}"
+        );
+    }
+
     #[test]
     fn the_limit_of_other_io_decides_whether_it_is_a_doubt() {
         let findings = Findings {

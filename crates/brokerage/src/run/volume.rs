@@ -21,7 +21,7 @@ use measure::host::{
 use measure::metric::{Metric, Stream};
 use measure::result::OtherIo;
 use measure::sample::Recorder;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::durability::Durability;
 use super::process_io::ProcessIo;
@@ -48,6 +48,8 @@ pub struct Volume {
     source: Source,
     /// Whether the log has a device of its own, the second one of the averages.
     has_own_log: bool,
+    /// A directory of the log whose storage has no block device, although that of the data has one.
+    unmeasured_log: Option<PathBuf>,
     /// Which of the traced extents holds the log alone.
     log_extent: Option<usize>,
     durability: Durability,
@@ -103,8 +105,11 @@ impl Volume {
         let shares_device = of_data
             .zip(of_log)
             .is_some_and(|(data, log)| data.shares_device(&log));
+        let has_device = |path| device_under(path).is_some();
+        let is_unmeasured = has_device(data) && !has_device(log);
         Self {
             has_own_log,
+            unmeasured_log: is_unmeasured.then(|| log.to_owned()),
             log_extent: (of_data != of_log).then_some(1),
             durability: Durability::new(of_log.is_some_and(|log| log.has_volatile_cache())),
             flushed_extent: usize::from(!shares_device),
@@ -125,6 +130,7 @@ impl Volume {
         Self {
             source,
             has_own_log: false,
+            unmeasured_log: None,
             log_extent: None,
             durability: Durability::new(false),
             flushed_extent: 0,
@@ -139,6 +145,12 @@ impl Volume {
             last_read_ns: 0,
             lost_before: 0,
         }
+    }
+
+    /// A directory of the log whose writes are in no figure, because its storage has no block device.
+    #[must_use]
+    pub fn unmeasured_log(&self) -> Option<&Path> {
+        self.unmeasured_log.as_deref()
     }
 
     /// How requests are measured, as the result says it.
@@ -438,6 +450,17 @@ mod tests {
         assert_eq!(of(checkpointer, true), Stream::DatabaseWrite);
         assert_eq!(of("postgres: walwriter ", true), Stream::LogWrite);
         assert_eq!(of("kworker/0:1H", true), Stream::DatabaseWrite);
+    }
+
+    #[test]
+    fn a_log_without_a_block_device_is_not_measured() {
+        let data = std::env::temp_dir();
+        let has_device = device_under(&data).is_some();
+        let watch = |log| Volume::watch(&data, log, ServerProcess::Unknown);
+        let nowhere = Path::new("/proc/self");
+        let expected = has_device.then_some(nowhere);
+        assert_eq!(watch(nowhere).unmeasured_log(), expected);
+        assert_eq!(watch(&data).unmeasured_log(), None);
     }
 
     #[test]
