@@ -263,7 +263,7 @@ impl<P: Payload> DataCache<P> {
         };
         let sectors = self.line_sectors();
         let line = &mut self.lines[slot as usize];
-        if P::CARRIES_BYTES && line.contents.as_bytes().is_none_or(<[u8]>::is_empty) {
+        if P::CARRIES_BYTES && line.contents.is_empty() {
             line.contents = P::zeroed(sectors);
         }
         // What went holds nothing the disks lack and was not pinned; the rest starts again.

@@ -84,7 +84,7 @@ impl<P: Payload> Requests<P> {
             pending.payload = payload;
             return;
         }
-        if pending.payload.as_bytes().is_none_or(<[u8]>::is_empty) {
+        if pending.payload.is_empty() {
             pending.payload = P::zeroed(pending.sectors);
         }
         pending.payload.overlay(offset, &payload);

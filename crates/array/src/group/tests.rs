@@ -3,7 +3,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::disk::{DiskDescription, DiskModel};
-use crate::payload::Bytes;
+use crate::payload::{Bytes, Payload as _};
 use crate::{Direction, SECTOR_BYTES};
 
 fn disk(sectors: u64, seed: u64) -> DiskModel {
@@ -272,4 +272,48 @@ fn requests_beyond_the_end_and_to_lost_groups_get_an_error() {
     );
     assert_eq!(backend.next_event_ns(), None);
     backend.check_invariants().unwrap();
+}
+
+/// Takes note of what is written to a disk, by extent, and whether it is kept as bytes.
+#[derive(Debug)]
+struct Noted(std::rc::Rc<std::cell::RefCell<Vec<(u64, bool)>>>);
+
+impl crate::kept::DiskContents<Bytes> for Noted {
+    fn read(&self, _: u64, sectors: u32) -> Bytes {
+        Bytes::zeroed(sectors)
+    }
+
+    fn write(&mut self, first_sector: u64, _: u32, payload: &Bytes) {
+        self.0
+            .borrow_mut()
+            .push((first_sector, !payload.is_zeros()));
+    }
+
+    fn discard(&mut self, _: u64, _: u64) {}
+
+    fn clear(&mut self) {}
+}
+
+/// A rebuild that made bytes of what was never written would cost seconds for each gigabyte of nothing.
+#[test]
+fn what_was_never_written_is_rebuilt_without_bytes() {
+    for (level, disks) in [("raid5", 4), ("raid6", 5), ("raid1", 2)] {
+        let chunk = if level == "raid1" {
+            ""
+        } else {
+            "chunk_kib = 4"
+        };
+        let settings = format!(
+            "[[disk_group]]\nname='g'\ndisk='d'\ndisks={disks}\nlevel='{level}'\nspares=1\n{chunk}"
+        );
+        let mut backend = backend(&settings, 4096, 1);
+        let written = std::rc::Rc::default();
+        backend.keep(|_| Box::new(Noted(std::rc::Rc::clone(&written))));
+        backend.fail_disk(0, StationId(0));
+        run(&mut backend, &mut 0);
+        assert_eq!(backend.group(GroupId(0)).state, GroupState::Healthy);
+        let written = written.borrow();
+        assert!(!written.is_empty(), "{level}");
+        assert!(written.iter().all(|&(_, bytes)| !bytes), "{level}");
+    }
 }

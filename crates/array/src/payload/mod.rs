@@ -54,6 +54,13 @@ pub trait Payload: Clone + Default + fmt::Debug + 'static {
         self.multiply_add_at(0, coefficient, other);
     }
 
+    /// Whether it holds no sectors.
+    fn is_empty(&self) -> bool;
+
+    /// Whether it is known, without reading all bytes, that all of them are zero: as they are where nothing was
+    /// ever written. `false` says nothing.
+    fn is_zeros(&self) -> bool;
+
     /// The bytes, if bytes are carried.
     fn as_bytes(&self) -> Option<&[u8]>;
 }
@@ -78,6 +85,16 @@ impl Payload for () {
 
     #[inline]
     fn multiply(&mut self, _coefficient: u8) {}
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn is_zeros(&self) -> bool {
+        false
+    }
 
     #[inline]
     fn as_bytes(&self) -> Option<&[u8]> {

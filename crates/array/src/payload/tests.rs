@@ -82,3 +82,28 @@ proptest! {
         prop_assert_eq!(copy.part(0, at), whole.part(0, at));
     }
 }
+
+#[test]
+fn zeros_stay_a_length_until_something_else_is_put_in() {
+    let zeros = Bytes::zeroed(8);
+    let mut sum = zeros.clone();
+    sum.xor_with(&zeros);
+    sum.multiply_add_at(4, 3, &Bytes::zeroed(2));
+    sum.overlay(2, &zeros.part(1, 4));
+    sum.multiply(7);
+    assert!(sum.is_zeros() && zeros.part(3, 5).is_zeros());
+    let some = sectors_of(&[5, 6]);
+    sum.multiply_add_at(3, 9, &some);
+    assert!(!sum.is_zeros());
+    let mut expected = some.clone();
+    expected.multiply(9);
+    assert_eq!(sum.part(3, 2), expected);
+    assert_eq!(sum.part(0, 3), Bytes::zeroed(3));
+    sum.overlay(3, &Bytes::zeroed(2));
+    assert_eq!(sum, zeros, "zeros that are kept as bytes");
+    sum.overlay(0, &zeros);
+    assert!(sum.is_zeros());
+    let mut whole = Bytes::zeroed(2);
+    whole.multiply_add(9, &some);
+    assert_eq!(whole, expected);
+}

@@ -56,7 +56,7 @@ impl<P: Payload> Operations<P> {
         if sectors == record.sectors {
             record.payload = payload;
         } else if P::CARRIES_BYTES {
-            if record.payload.as_bytes().is_none_or(<[u8]>::is_empty) {
+            if record.payload.is_empty() {
                 record.payload = P::zeroed(record.sectors);
             }
             record.payload.overlay(offset, &payload);

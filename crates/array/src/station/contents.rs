@@ -78,7 +78,15 @@ impl<P: Payload> Contents<P> {
                 return;
             }
         };
+        let are_zeros = payload.is_zeros();
         for (block, in_block, in_extent, length) in split(first_sector, sectors) {
+            if are_zeros && u64::from(length) == BLOCK_SECTORS {
+                blocks.remove(&block);
+                continue;
+            }
+            if are_zeros && !blocks.contains_key(&block) {
+                continue;
+            }
             blocks
                 .entry(block)
                 .or_insert_with(|| P::zeroed(BLOCK_SECTORS as u32))

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use array::SECTOR_BYTES;
 use array::kept::{DiskContents, KeptPool, KeptState, PageChange};
-use array::payload::{Bytes, Payload};
+use array::payload::{Bytes, Payload as _};
 use serde::{Deserialize, Serialize};
 
 use super::description::pool_file;
@@ -183,6 +183,10 @@ impl DiskContents<Bytes> for StoredDisk {
         let mut payload = Bytes::zeroed(sectors);
         let mut shared = self.shared.borrow_mut();
         let offset = first_sector * SECTOR_BYTES;
+        let length = u64::from(sectors) * SECTOR_BYTES;
+        if !shared.files.may_hold_data(self.file, offset, length) {
+            return payload;
+        }
         let read = shared.files.read(self.file, offset, payload.as_mut_slice());
         if let Err(error) = read {
             shared.error.get_or_insert(error);
@@ -190,7 +194,10 @@ impl DiskContents<Bytes> for StoredDisk {
         payload
     }
 
-    fn write(&mut self, first_sector: u64, _: u32, payload: &Bytes) {
+    fn write(&mut self, first_sector: u64, sectors: u32, payload: &Bytes) {
+        if payload.is_zeros() {
+            return self.discard(first_sector, u64::from(sectors));
+        }
         let mut shared = self.shared.borrow_mut();
         let offset = first_sector * SECTOR_BYTES;
         shared.files.write(self.file, offset, payload.as_slice());

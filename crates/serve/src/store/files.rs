@@ -11,12 +11,14 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 
 /// The first bytes of a change: magic number, length and checksum of the rest.
 const HEADER_BYTES: usize = 16;
 const MAGIC: u32 = 0x5052_4c31;
+/// Between two searches for data in a sparse file so much is read at a time.
+const PIECE_BYTES: u64 = 128 << 10;
 
 /// What is done to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,19 +71,34 @@ impl Files {
         Ok(self.files[file as usize].metadata()?.len() == 0)
     }
 
-    /// What a file holds; zeros beyond its end.
-    pub(super) fn read(&self, file: u32, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
-        let mut read = 0;
-        while read < bytes.len() {
-            let part = &mut bytes[read..];
-            match self.files[file as usize].read_at(part, offset + read as u64) {
-                Ok(0) => break,
-                Ok(length) => read += length,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+    /// Whether a stretch may hold something else than zeros: there is data in the file, or a write was gathered.
+    pub(super) fn may_hold_data(&self, file: u32, offset: u64, length: u64) -> bool {
+        let end = offset.saturating_add(length);
+        if next_data(&self.files[file as usize], offset) < end {
+            return true;
         }
-        bytes[read..].fill(0);
+        self.of_file[file as usize] > 0
+            && self.gathered.iter().any(|(of, change)| match change {
+                Change::Write { offset: at, bytes } => {
+                    *of == file && *at < end && offset < at + bytes.len() as u64
+                }
+                Change::Zero { .. } => false,
+            })
+    }
+
+    /// What a file holds, into bytes that are zero; zeros beyond its end. Holes are not read.
+    pub(super) fn read(&self, file: u32, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let source = &self.files[file as usize];
+        let end = offset + bytes.len() as u64;
+        let mut at = next_data(source, offset);
+        while at < end {
+            let until = end.min(at + PIECE_BYTES);
+            let piece = &mut bytes[(at - offset) as usize..(until - offset) as usize];
+            if !read_piece(source, at, piece)? {
+                break;
+            }
+            at = next_data(source, until);
+        }
         if self.of_file[file as usize] > 0 {
             self.overlay(file, offset, bytes);
         }
@@ -125,9 +142,9 @@ impl Files {
         );
     }
 
-    /// Gathers that a stretch reads as zeros and takes no room.
+    /// Gathers that a stretch reads as zeros and takes no room. Where it does already there is nothing to do.
     pub(super) fn zero(&mut self, file: u32, offset: u64, length: u64) {
-        if length > 0 {
+        if length > 0 && self.may_hold_data(file, offset, length) {
             self.gather(file, Change::Zero { offset, length });
         }
     }
@@ -163,6 +180,33 @@ impl Files {
         self.forget_last()?;
         self.last_change.sync_all()
     }
+}
+
+/// Where data begin in a sparse file at or behind `offset`; the largest number where there are none. A file system
+/// that does not say it has data everywhere.
+fn next_data(file: &File, offset: u64) -> u64 {
+    match rustix::fs::seek(file, SeekFrom::Data(offset)) {
+        Ok(at) => at.max(offset),
+        Err(Errno::NXIO) => u64::MAX,
+        Err(_) => offset,
+    }
+}
+
+/// Reads a piece as a whole, or up to the end of the file: `false` then.
+fn read_piece(file: &File, offset: u64, mut piece: &mut [u8]) -> io::Result<bool> {
+    let mut at = offset;
+    while !piece.is_empty() {
+        match file.read_at(piece, at) {
+            Ok(0) => return Ok(false),
+            Ok(length) => {
+                at += length as u64;
+                piece = &mut piece[length..];
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
 }
 
 fn apply(file: &File, change: &Change) -> io::Result<()> {
@@ -276,14 +320,37 @@ mod tests {
         let mut expected = vec![0; 16_384];
         expected[4096..12_288].fill(7);
         expected[8192..8704].fill(0);
-        let mut read = vec![1; 16_384];
+        let mut read = vec![0; 16_384];
         files.read(0, 0, &mut read).expect("read");
         assert_eq!(read, expected);
         assert_eq!(files.files[0].metadata().expect("a length").len(), 0);
         files.commit().expect("committed");
-        read.fill(1);
+        read.fill(0);
         files.read(0, 0, &mut read).expect("read");
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn zeros_where_nothing_was_written_are_no_change() {
+        let mut files = files();
+        files.files[0].set_len(1 << 30).expect("a sparse file");
+        files.write(0, 512 << 20, &[7; 4096]);
+        files.zero(0, 0, 256 << 20);
+        files.write(0, 768 << 20, &[0; 4096]);
+        assert_eq!(files.gathered.len(), 1);
+        assert!(files.may_hold_data(0, 0, 1 << 30), "it is gathered");
+        files.commit().expect("committed");
+        assert!(!files.may_hold_data(0, 0, 256 << 20));
+        assert!(files.may_hold_data(0, 0, 1 << 30));
+        let mut read = vec![0; 1 << 20];
+        let from = (512 << 20) - (1 << 19);
+        files.read(0, from, &mut read).expect("read");
+        assert_eq!(read.iter().filter(|&&byte| byte == 7).count(), 4096);
+        assert_eq!(read[1 << 19..][..4096], [7; 4096]);
+        files.zero(0, 0, 1 << 30);
+        assert_eq!(files.gathered.len(), 1);
+        files.commit().expect("committed");
+        assert!(!files.may_hold_data(0, 0, 1 << 30));
     }
 
     #[test]
