@@ -3,6 +3,8 @@
 mod common;
 
 use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -66,8 +68,8 @@ fn events_that_somebody_asks_for_happen_at_once() {
     assert!(!here.path("socket").exists());
     here.file("socket", "mine");
     here.proofload("serve msa2050 --at array --control socket")
-        .exits(3)
-        .says("socket is there already.");
+        .exits(2)
+        .says("socket is there already, and is no socket.");
     assert_eq!(
         fs::read_to_string(here.path("socket")).expect("the file"),
         "mine"
@@ -119,10 +121,15 @@ fn a_power_cut_drops_what_no_battery_keeps_and_no_flush_has_brought_to_the_disks
     drop(running.end());
     drop((again, volume));
     unmount(&here.path("array"));
-    fs::remove_file(here.path("socket")).expect("left behind");
-    let Some(running) = serving(&here, &store) else {
+    assert!(here.path("socket").exists(), "left behind");
+    let again = [CONTROL.as_slice(), &store].concat();
+    let Some(running) = serving(&here, &again) else {
         return;
     };
+    here.directory("other");
+    here.proofload("serve msa2050 --at other --control socket")
+        .exits(3)
+        .says("Another program listens at socket.");
     let volume = opened(&here, "volume-1");
     assert!(holds(&volume, 0) == bytes(1 << 20, 1));
     assert!(holds(&volume, 8 << 20).iter().all(|&byte| byte == 0));
@@ -221,4 +228,118 @@ fn every_bundled_script_is_one_for_some_bundled_array() {
         };
         ended(running).exits(0);
     }
+}
+
+fn state(here: &Scratch) -> serde_json::Value {
+    let printed = here.proofload("serve --status socket --json").exits(0);
+    serde_json::from_str(&printed.stdout).expect("JSON")
+}
+
+#[test]
+fn the_state_of_a_served_array_is_shown_to_others() {
+    let here = Scratch::new();
+    let more = ["--metrics", "0", "--event", "1h disk-fail 3"];
+    let Some(mut running) = serving(&here, &[CONTROL.as_slice(), &more].concat()) else {
+        return;
+    };
+    let volume = opened(&here, "volume-1");
+    write(&volume, 0, 1);
+    assert!(holds(&volume, 0) == bytes(1 << 20, 1));
+    for event in [
+        "disk-fail 0",
+        "disk-replace 0",
+        "disk-slow 5 x20 for 2h",
+        "battery-lost 1",
+    ] {
+        here.proofload(&format!("event socket {event}")).exits(0);
+    }
+    let state = state(&here);
+    assert_eq!(state["schema"], "proofload/serving/1");
+    assert_eq!(state["process"], running.id());
+    assert_eq!(state["clients"]["failed"], 0);
+    assert!(state["clients"]["reads"]["count"].as_u64() > Some(0));
+    assert!(state["clients"]["writes"]["average_ms"].as_f64() > Some(0.0));
+    assert_eq!(state["disks"][0]["condition"], "rebuilding");
+    assert_eq!(state["disks"][5]["condition"], "slow");
+    assert_eq!(state["disks"][5]["slowdown_factor"], 20);
+    assert_eq!(state["disks"][1]["condition"], "healthy");
+    let rebuild = &state["rebuilds"][0];
+    assert_eq!(rebuild["disk"], 0);
+    let fraction = rebuild["completed_fraction"].as_f64().expect("a number");
+    assert!((0.0..=1.0).contains(&fraction), "{fraction}");
+    assert_eq!(state["controllers"][1]["battery_works"], false);
+    assert_eq!(state["pools"][0]["tiers"][0]["name"], "standard");
+    let happened = state["events"].as_array().expect("events");
+    let happened: Vec<&str> = happened
+        .iter()
+        .filter_map(|one| one["what"].as_str())
+        .collect();
+    for what in [
+        "disk-fails",
+        "rebuild-begins",
+        "disk-slows",
+        "cache-battery-fails",
+    ] {
+        assert!(happened.contains(&what), "{what} in {happened:?}");
+    }
+    let planned = state["planned_events"].as_array().expect("events");
+    assert_eq!(planned.len(), 2, "{planned:?}");
+    assert_eq!(planned[0]["at_s"], 3600.0, "{planned:?}");
+    here.proofload("serve --status socket")
+        .exits(0)
+        .prints("disk 5 (a-disks) is slower by a factor of 20")
+        .prints("the rebuild onto disk 0 (a-disks)")
+        .prints("disk 3 of group 'a-disks' fails");
+    let said = running.wait_until_it_says("/metrics");
+    let address = said
+        .split("http://")
+        .nth(1)
+        .and_then(|rest| rest.split('/').next());
+    let mut stream = TcpStream::connect(address.expect("an address")).expect("it answers");
+    write!(stream, "GET /metrics HTTP/1.1\r\n\r\n").expect("asked");
+    let mut metrics = String::new();
+    stream.read_to_string(&mut metrics).expect("answered");
+    assert!(
+        metrics.contains("proofload_served_disks{condition=\"failed\"}"),
+        "{metrics}"
+    );
+    drop(volume);
+    ended(running).exits(0);
+    here.proofload("serve --status socket --json")
+        .exits(3)
+        .says("No array answers at socket");
+    here.proofload("serve --status socket --at array").exits(2);
+}
+
+/// Events count from when the array is served, also when the store is read back first.
+#[test]
+fn an_event_that_is_due_happens_once_and_at_its_time() {
+    let here = Scratch::new();
+    let store = [CONTROL.as_slice(), &["--store", "store"]].concat();
+    let Some(mut running) = serving(&here, &[store.as_slice(), &UNPROTECTED].concat()) else {
+        return;
+    };
+    let volume = opened(&here, "volume-1");
+    for part in 0..64 {
+        write(&volume, part << 20, part as u8);
+    }
+    running.signal("KILL");
+    drop(running.end());
+    drop(volume);
+    unmount(&here.path("array"));
+    let event = ["--event", "200ms disk-slow 5 x20"];
+    let Some(mut running) = serving(&here, &[store.as_slice(), &event].concat()) else {
+        return;
+    };
+    running.wait_until_it_says("\nAt 0:");
+    let events = state(&here)["events"].clone();
+    let events = events.as_array().expect("events");
+    let slowed = events.iter().filter(|one| one["what"] == "disk-slows");
+    let slowed: Vec<_> = slowed.collect();
+    assert_eq!(slowed.len(), 1, "{events:?}");
+    assert_eq!(
+        (&slowed[0]["at_s"], &slowed[0]["planned"]),
+        (&0.2.into(), &true.into())
+    );
+    ended(running).exits(0);
 }

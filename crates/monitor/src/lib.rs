@@ -8,6 +8,7 @@
 //! - [`status`] is the state of a run in one small document, which [`status_file`] keeps in the run
 //!   directory while the run lasts.
 //! - [`metrics`] are the figures in the text format of Prometheus, on an HTTP port.
+//! - [`serving`] has the same for a modelled array that is served: its state, its metrics and its view.
 //! - [`view`] draws the state over a whole terminal: of this process (`--live`), or of a run directory
 //!   ([`attach`]).
 
@@ -16,6 +17,7 @@ pub mod metrics;
 pub mod monitors;
 pub mod progress;
 pub mod record;
+pub mod serving;
 pub mod status;
 pub mod status_file;
 pub mod stream;

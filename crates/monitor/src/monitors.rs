@@ -16,6 +16,7 @@ use crate::status::RunStatus;
 use crate::status_file::StatusFile;
 use crate::stream::EventStream;
 use crate::view::LiveView;
+use crate::view::screen::{self, Whose};
 
 /// What is wanted of a run while it lasts.
 #[derive(Clone, Debug, Default)]
@@ -101,7 +102,13 @@ impl Monitors {
         let status = RunStatus::new(version, workload, storage);
         let status = Arc::new(Mutex::new(status));
         let view = match wanted.live {
-            true => Some(LiveView::start(Arc::clone(&status))?),
+            true => {
+                let shown = Arc::clone(&status);
+                Some(LiveView::start(move |size| {
+                    let shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                    screen::lines(&shown.clone(), size, Whose::Own)
+                })?)
+            }
             false => None,
         };
         Ok(Self(Rc::new(RefCell::new(Open {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use measure::result::RunResult;
 use monitor::metrics::names::{OWN, documentation, exported};
 use monitor::record::Body;
+use monitor::serving;
 use proofload::Event;
 use workload::progress::{ByteProgress, Clients, LiveSample, Phase, Sessions};
 
@@ -34,18 +35,76 @@ fn between<'a>(text: &'a str, name: &str) -> (&'a str, &'a str, &'a str) {
 #[test]
 fn every_metric_is_documented_and_no_other() {
     let path = docs("results.md");
-    let text = read(&path);
-    let (before, table, after) = between(&text, "prometheus metrics");
-    let wanted = documentation();
-    if std::env::var_os("PROOFLOAD_WRITE_DOCS").is_some() {
-        std::fs::write(&path, format!("{before}{wanted}{after}")).expect("it can be written");
-        return;
+    let mut text = read(&path);
+    for (name, wanted) in [
+        ("prometheus metrics", documentation()),
+        (
+            "metrics of a served array",
+            serving::metrics::documentation(),
+        ),
+    ] {
+        let (before, table, after) = between(&text, name);
+        if std::env::var_os("PROOFLOAD_WRITE_DOCS").is_some() {
+            text = format!("{before}{wanted}{after}");
+            std::fs::write(&path, &text).expect("it can be written");
+            continue;
+        }
+        let hint = "run this test once with PROOFLOAD_WRITE_DOCS=1";
+        assert!(
+            table == wanted,
+            "the table of {name} is out of date: {hint}"
+        );
     }
-    let hint = "run this test once with PROOFLOAD_WRITE_DOCS=1";
-    assert!(
-        table == wanted,
-        "the table of metrics is out of date: {hint}"
-    );
+}
+
+/// The paths of all fields of a document; latencies of clients have the same fields everywhere.
+fn fields_of(value: &serde_json::Value, path: &str, fields: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(object) => {
+            for (name, value) in object {
+                let dot = if path.is_empty() { "" } else { "." };
+                let field = format!("{path}{dot}{name}");
+                let is_latency = path == "clients" && value.is_object();
+                let inside = if is_latency { "clients.*" } else { &field };
+                fields_of(value, inside, fields);
+                fields.insert(field);
+            }
+        }
+        serde_json::Value::Array(list) => {
+            let one = list.first().expect("one of each");
+            fields_of(one, &format!("{path}[]"), fields);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_of_the_state_of_a_served_array_is_documented_and_no_other() {
+    use proofload::serve::state::{
+        Controller, Disk, Group, HappenedEvent, PlannedEvent, Pool, Rebuild, ServingState, Tier,
+    };
+    let state = ServingState {
+        controllers: vec![Controller::default()],
+        disks: vec![Disk::default()],
+        groups: vec![Group::default()],
+        rebuilds: vec![Rebuild::default()],
+        pools: vec![Pool {
+            tiers: vec![Tier::default()],
+            ..Pool::default()
+        }],
+        events: vec![HappenedEvent::default()],
+        planned_events: vec![PlannedEvent::default()],
+        ..ServingState::default()
+    };
+    let state = serde_json::to_value(state).expect("JSON");
+    let mut fields = BTreeSet::new();
+    fields_of(&state, "", &mut fields);
+    let text = read(&docs("results.md"));
+    let (_, table, _) = between(&text, "state of a served array");
+    let rows = table.lines().skip(2);
+    let documented = rows.filter_map(|row| row.split('`').nth(1));
+    let documented: BTreeSet<String> = documented.map(str::to_owned).collect();
+    assert_eq!(documented, fields);
 }
 
 /// Words that begin like our metrics.

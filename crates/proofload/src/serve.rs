@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ::serve::{
     BlockDevices, ControlSocket, LeftInUse, LiveArray, MountError, Mounted, Served, ServedVolume,
-    StartError, Store, Unmounted, Watcher, mount, nbd::NbdServer,
+    StartError, Store, Unmounted, mount, nbd::NbdServer,
 };
 use array::SECTOR_BYTES;
 use array::description::{PlannedArray, TracedVolume};
@@ -17,21 +17,24 @@ use measure::histogram::LatencyHistogram;
 use measure::units;
 use workload::progress::StopRequest;
 
-use crate::predict::watch::Watch;
 use crate::replay::array_of_trace::describe_array;
 use crate::scenario::Scenario;
 use control::listen;
 use execution::Error;
+use following::Following;
 use nbd::PreparedNbd;
 use store::{open_store, refused_store, store_not_written};
 
 mod block;
 mod control;
+mod following;
 mod nbd;
+pub mod state;
 mod store;
 
 pub use block::BlockScenario;
-pub use control::ask_for_event;
+pub use control::{ask_for_event, ask_for_state};
+pub use following::StateSource;
 pub use nbd::NbdScenario;
 
 /// How large a volume is where neither an option nor the array says it.
@@ -151,26 +154,33 @@ impl Prepared {
     }
 
     /// Serves the volumes until somebody asks to `stop`. `notify` hears what breaks and is repaired, from another
-    /// thread.
+    /// thread. `watched` gets where the state can be found out; what it returns is kept until the end.
     ///
     /// # Errors
-    /// The volumes cannot be mounted or unmounted.
-    pub fn run(
+    /// The volumes cannot be mounted or unmounted, or `watched` has failed.
+    pub fn run<W>(
         mut self,
         stop: &StopRequest,
         notify: impl Fn(&str) + Send + Clone + 'static,
+        watched: impl FnOnce(StateSource) -> Result<W, Error>,
     ) -> Result<ServeOutcome, Error> {
+        let following = Following::new(&self.planned, &self.scenario.array.array, &self.title);
         let (store, path) = self.store.take().map(|one| (one.store, one.path)).unzip();
         let array = LiveArray::start(
             self.planned.settings.clone(),
             self.scenario.seed,
             store,
-            watcher(&self.planned, notify.clone()),
+            following.watcher(notify.clone()),
         );
         let array = array.map_err(|error| not_started(error, path.as_deref()))?;
         let mut front_ends = FrontEnds::default();
-        let opened = self.open(&array, &mut front_ends, notify);
-        while opened.is_ok()
+        let watched = watched(StateSource::new(array.client(), following.clone()));
+        let opened = match &watched {
+            Ok(_) => self.open(&array, &following, &mut front_ends, notify),
+            Err(_) => Ok(()),
+        };
+        while watched.is_ok()
+            && opened.is_ok()
             && !stop.is_stopped()
             && !front_ends.is_unmounted()
             && !array.has_ended()
@@ -179,12 +189,13 @@ impl Prepared {
         }
         // File systems write what they hold back while the array is there.
         let block = front_ends.block.map(BlockDevices::take_down);
+        let watched = watched.map(drop);
         drop((front_ends.control, front_ends.nbd));
         let unmounted = front_ends
             .mounted
             .map_or(Ok(Unmounted::Whole), Mounted::unmount);
         let mut served = array.stop();
-        opened?;
+        watched.and(opened)?;
         if let (Some(error), Some(path)) = (served.store_error.take(), &path) {
             return Err(store_not_written(path, &error));
         }
@@ -211,19 +222,27 @@ impl Prepared {
     fn open(
         &mut self,
         array: &LiveArray,
+        following: &Following,
         front_ends: &mut FrontEnds,
         notify: impl Fn(&str),
     ) -> Result<(), Error> {
+        if let Some(path) = &self.scenario.control {
+            let state = StateSource::new(array.client(), following.clone());
+            let socket = listen(
+                path,
+                self.scenario.clone(),
+                array.client(),
+                following,
+                state,
+            )?;
+            front_ends.control = Some(socket);
+        }
         if let Some(at) = &self.scenario.at {
             let mounted = mount(array.client(), self.volumes.clone(), at);
             front_ends.mounted = Some(mounted.map_err(|error| not_mounted(&error))?);
             if let Some(block) = &self.scenario.block {
                 front_ends.block = Some(block.open(at, &self.volumes, &notify)?);
             }
-        }
-        if let Some(path) = &self.scenario.control {
-            let socket = listen(path, self.scenario.clone(), array.client())?;
-            front_ends.control = Some(socket);
         }
         if let Some(nbd) = self.nbd.take() {
             let description = nbd.describe(&self.volumes);
@@ -340,22 +359,6 @@ fn plan(scenario: &ServeScenario) -> Result<(String, PlannedArray, Vec<ServedVol
     });
     let volumes: Vec<ServedVolume> = volumes.collect();
     Ok((description.title().to_owned(), planned, volumes))
-}
-
-/// Lets the planned events happen, and says what follows from them.
-fn watcher(planned: &PlannedArray, notify: impl Fn(&str) + Send + 'static) -> Watcher {
-    let mut watch = Watch::new(planned);
-    let mut has_begun = false;
-    Box::new(move |array| {
-        if !has_begun {
-            watch.begin(array, 0);
-            has_begun = true;
-        }
-        watch
-            .poll(array)
-            .iter()
-            .for_each(|sentence| notify(sentence));
-    })
 }
 
 /// Refuses a place that volumes cannot be mounted on, or would hide something.

@@ -1,51 +1,46 @@
 //! A socket on which a served array is asked for events: a line each way.
 
-use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
+
+use crate::socket_file::{SocketError, SocketFile};
 
 /// Longest line.
 const LINE_BYTES: u64 = 4096;
 /// Who asks has so long to do it, and to take the answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// How long an answer is waited for: others may ask before, and the model may be behind.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 const CARRIED_OUT: &str = "ok ";
 const REFUSED: &str = "refused ";
 
 /// A socket that is listened on until this is dropped.
 #[derive(Debug)]
-pub struct ControlSocket(PathBuf);
+pub struct ControlSocket(#[expect(dead_code, reason = "it is removed with this")] SocketFile);
 
 impl ControlSocket {
-    /// Listens on a new socket at `path`, which nobody but its owner can use. `carry_out` answers each line with a
-    /// sentence, of what happened or why nothing did.
+    /// Listens on a socket at `path`, which nobody but its owner can use; one that a killed server has left is
+    /// replaced. `carry_out` answers each line with a sentence, of what happened or why nothing did.
     ///
     /// # Errors
-    /// Something is there already, or the system refuses it.
+    /// A program listens there, something else is there, or the system refuses it.
     pub fn listen(
         path: &Path,
         carry_out: impl Fn(&str) -> Result<String, String> + Send + 'static,
-    ) -> io::Result<Self> {
-        let listener = UnixListener::bind(path)?;
-        fs::set_permissions(path, Permissions::from_mode(0o600))?;
-        thread::Builder::new()
-            .name("control".to_owned())
-            .spawn(move || {
-                for stream in listener.incoming().flatten() {
-                    // Who goes away without his answer has it all the same.
-                    let _ = serve_one(&stream, &carry_out);
-                }
-            })?;
-        Ok(Self(path.to_owned()))
-    }
-}
-
-impl Drop for ControlSocket {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+    ) -> Result<Self, SocketError> {
+        let (listener, file) = SocketFile::listen(path)?;
+        let thread = thread::Builder::new().name("control".to_owned());
+        let spawned = thread.spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // Who goes away without his answer has it all the same.
+                let _ = serve_one(&stream, &carry_out);
+            }
+        });
+        spawned.map_err(|error| SocketError::System(path.to_owned(), error))?;
+        Ok(Self(file))
     }
 }
 
@@ -70,7 +65,7 @@ fn serve_one(
 /// Nobody listens there, or no answer came.
 pub fn ask(path: &Path, event: &str) -> io::Result<Result<String, String>> {
     let mut stream = UnixStream::connect(path)?;
-    stream.set_read_timeout(Some(2 * TIMEOUT))?;
+    stream.set_read_timeout(Some(ANSWER_WITHIN))?;
     stream.write_all(format!("{event}\n").as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
@@ -99,7 +94,9 @@ mod tests {
         let asked = |event: &str| ask(&path, event).expect("an answer");
         assert_eq!(asked("disk-fail 3"), Ok("It fails.".to_owned()));
         assert_eq!(asked("rain"), Err("There is no rain.".to_owned()));
-        assert!(ControlSocket::listen(&path, |_| Err(String::new())).is_err());
+        let again = ControlSocket::listen(&path, |_| Err(String::new()));
+        assert!(matches!(again, Err(SocketError::InUse(_))), "{again:?}");
+        assert_eq!(asked("disk-fail 3"), Ok("It fails.".to_owned()));
         drop(socket);
         assert!(!path.exists());
     }

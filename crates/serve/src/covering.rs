@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use array::payload::Bytes;
 use array::{HostError, HostOperation, SECTOR_BYTES};
 
-use crate::live_array::Client;
+use crate::client::Client;
 use crate::volume::ServedVolume;
 
 /// The sectors that hold a stretch of bytes: the first, how many, and where in them the stretch begins.

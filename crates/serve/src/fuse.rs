@@ -18,8 +18,8 @@ use fuser::{
     WriteFlags,
 };
 
+use crate::client::Client;
 use crate::covering::Covering;
-use crate::live_array::Client;
 use crate::mounted::Mounted;
 use crate::volume::ServedVolume;
 use crate::zeros::{Zeros, ZerosError};

@@ -12,6 +12,7 @@
 //! the array.
 
 mod block;
+mod client;
 mod control;
 mod covering;
 mod fuse;
@@ -20,15 +21,18 @@ mod live_array;
 mod mounted;
 pub mod nbd;
 mod served;
+mod socket_file;
 mod store;
 mod volume;
 mod zeros;
 
 pub use block::{BlockDevices, BlockError, LeftInUse, make_file_system};
+pub use client::Client;
 pub use control::{ControlSocket, ask};
 pub use fuse::{MountError, mount};
-pub use live_array::{Client, LiveArray, StartError, Watcher};
+pub use live_array::{LiveArray, StartError, Watcher};
 pub use mounted::{Mounted, Unmounted};
 pub use served::Served;
+pub use socket_file::SocketError;
 pub use store::{Description, Store, StoreError};
 pub use volume::ServedVolume;

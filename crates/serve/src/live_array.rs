@@ -2,18 +2,16 @@
 
 use std::io;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use array::payload::Bytes;
-use array::{
-    Array, ArrayError, ArraySettings, Fault, HostCompletion, HostError, HostOperation, HostRequest,
-    VolumeId,
-};
+use array::{Array, ArrayError, ArraySettings, HostCompletion, HostError, HostOperation};
 
+use crate::client::{Answer, Client, Command};
 use crate::served::Served;
 use crate::store::{OpenedStore, Store, StoreError};
 
@@ -26,14 +24,9 @@ const WATCH_NS: u64 = 50_000_000;
 /// The kernel may not put timers of the thread off to save wake-ups.
 const TIMER_SLACK_NS: NonZeroU64 = NonZeroU64::MIN;
 
-/// Looks at the array now and then, and may let something happen to it.
-pub type Watcher = Box<dyn FnMut(&mut Array<Bytes>) + Send>;
-
-/// Hands over the end of a request. It runs on the thread of the model, and must not wait.
-pub(crate) type Answer = Box<dyn FnOnce(Result<Bytes, HostError>) + Send>;
-
-/// Finds something out about the array. It runs on the thread of the model, and must not wait.
-pub(crate) type Inspection = Box<dyn FnOnce(&Array<Bytes>) + Send>;
+/// Sees the array at its time in ns: once before it begins, and then while something goes on. It may let something
+/// happen to it.
+pub type Watcher = Box<dyn FnMut(&mut Array<Bytes>, u64) + Send>;
 
 /// Why an array does not go live.
 #[derive(Debug, thiserror::Error)]
@@ -49,40 +42,10 @@ pub enum StartError {
     Thread(#[from] std::io::Error),
 }
 
-enum Command {
-    Request {
-        /// When it came, since the start.
-        at_ns: u64,
-        request: HostRequest<Bytes>,
-        answer: Answer,
-        /// How often the power had been cut when what it belongs to was opened; `None` where that does not matter.
-        opened_at: Option<u64>,
-    },
-    /// Something is to happen, each after so many nanoseconds.
-    Faults {
-        faults: Vec<(u64, Fault)>,
-        /// Gets the time of the array when they began.
-        begun: Sender<u64>,
-    },
-    Inspect(Inspection),
-    Stop,
-}
-
 /// An array that goes on with the wall clock.
 pub struct LiveArray {
     client: Client,
     thread: JoinHandle<Served>,
-}
-
-/// Submits requests to a live array, from any thread.
-#[derive(Clone)]
-pub struct Client {
-    sender: Sender<Command>,
-    started: Instant,
-    power_cuts: Arc<AtomicU64>,
-    opened_at: Option<u64>,
-    /// Held by a write that first reads what is around it.
-    pub(crate) unaligned: Arc<Mutex<()>>,
 }
 
 impl LiveArray {
@@ -111,7 +74,7 @@ impl LiveArray {
                     return Served::default();
                 }
             };
-            watcher(&mut array);
+            watcher(&mut array, now_ns);
             // The time of an array with a store goes on where it was when everything was there again.
             let started = Instant::now()
                 .checked_sub(Duration::from_nanos(now_ns))
@@ -175,83 +138,6 @@ fn build(
     };
     let (store, now_ns) = store.attach(&mut array)?;
     Ok((array, Some(store), now_ns))
-}
-
-impl Client {
-    /// Submits a request now; `answer` gets its end on the thread of the model. An array that has ended
-    /// answers with an error.
-    pub(crate) fn submit(
-        &self,
-        volume: VolumeId,
-        operation: HostOperation,
-        (first_sector, sectors): (u64, u32),
-        payload: Bytes,
-        answer: Answer,
-    ) {
-        let request = HostRequest {
-            tag: 0, // The thread of the model numbers them.
-            volume,
-            operation,
-            first_sector,
-            sectors,
-            payload,
-        };
-        let at_ns = self.started.elapsed().as_nanos() as u64;
-        let command = Command::Request {
-            at_ns,
-            request,
-            answer,
-            opened_at: self.opened_at,
-        };
-        if let Err(mpsc::SendError(Command::Request { answer, .. })) = self.sender.send(command) {
-            answer(Err(HostError::NoPath));
-        }
-    }
-
-    /// How often the power of the array was cut so far.
-    pub(crate) fn power_cuts(&self) -> u64 {
-        self.power_cuts.load(Ordering::Acquire)
-    }
-
-    /// The same for what was opened when the power had been cut so often: once it is cut again, all requests fail.
-    pub(crate) fn opened_at(&self, power_cuts: u64) -> Self {
-        Self {
-            opened_at: Some(power_cuts),
-            ..self.clone()
-        }
-    }
-
-    /// Lets something happen to the array now, each after so many nanoseconds, and gives its time then; `None` if the
-    /// array has ended.
-    #[must_use]
-    pub fn inject(&self, faults: Vec<(u64, Fault)>) -> Option<u64> {
-        let (begun, has_begun) = mpsc::channel();
-        let _ = self.sender.send(Command::Faults { faults, begun });
-        has_begun.recv().ok()
-    }
-
-    /// Has something found out about the array; takes no time in the model. An array that has ended drops
-    /// `inspection`.
-    pub(crate) fn inspect(&self, inspection: Inspection) {
-        let _ = self.sender.send(Command::Inspect(inspection));
-    }
-
-    /// Submits a request and waits for its end.
-    ///
-    /// # Errors
-    /// As the array says.
-    pub(crate) fn wait(
-        &self,
-        volume: VolumeId,
-        operation: HostOperation,
-        extent: (u64, u32),
-        payload: Bytes,
-    ) -> Result<Bytes, HostError> {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let answer = Box::new(move |end| drop(sender.send(end)));
-        self.submit(volume, operation, extent, payload, answer);
-        receiver.recv().unwrap_or(Err(HostError::NoPath))
-    }
 }
 
 /// A request that the model has.
@@ -345,7 +231,7 @@ impl Model {
             if let Some(store) = &mut self.store {
                 store.forget(&self.array)?;
             }
-            (self.watcher)(&mut self.array);
+            (self.watcher)(&mut self.array, self.now_ns);
         }
         Ok(())
     }
@@ -377,7 +263,7 @@ impl Model {
     fn next_command(&mut self) -> Option<Command> {
         let Some(next_ns) = self.array.next_event_ns() else {
             // What has happened last would otherwise be seen with the next request only.
-            (self.watcher)(&mut self.array);
+            (self.watcher)(&mut self.array, self.now_ns);
             let command = self.receiver.recv();
             return Some(command.unwrap_or(Command::Stop));
         };
@@ -416,6 +302,13 @@ impl Model {
         match command {
             Command::Stop => self.stops = true,
             Command::Inspect(inspection) => inspection(&self.array),
+            Command::Look(look) => {
+                let now_ns = self.clock_ns().max(self.now_ns);
+                self.advance_to(now_ns)?;
+                (self.watcher)(&mut self.array, now_ns);
+                self.served.under_way = (self.under_way.len() - self.free_tags.len()) as u64;
+                look(&mut self.array, &self.served);
+            }
             Command::Faults { faults, begun } => {
                 let now_ns = self.clock_ns().max(self.now_ns);
                 self.advance_to(now_ns)?;
@@ -423,7 +316,7 @@ impl Model {
                     self.array.inject(now_ns.saturating_add(after_ns), fault);
                 }
                 self.advance_to(now_ns)?;
-                (self.watcher)(&mut self.array);
+                (self.watcher)(&mut self.array, self.now_ns);
                 let _ = begun.send(now_ns);
             }
             Command::Request {

@@ -17,6 +17,8 @@ pub struct Served {
     pub lateness: LatencyHistogram,
     /// Requests that failed.
     pub failed: u64,
+    /// Requests that are not answered yet.
+    pub under_way: u64,
     /// Why the store could not be written: everything that was under way then, and came later, has failed.
     pub store_error: Option<std::io::Error>,
 }

@@ -3,7 +3,7 @@
 use array::payload::{Bytes, Payload as _};
 use array::{HostError, HostOperation, SECTOR_BYTES, VolumeId};
 
-use crate::live_array::Client;
+use crate::client::Client;
 use crate::volume::ServedVolume;
 
 /// Zeros that are written at once.

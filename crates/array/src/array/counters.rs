@@ -33,6 +33,8 @@ pub struct ArrayCounters {
 pub struct ControllerCounters {
     /// Whether it is online, as it does until a fault takes it out of service.
     pub online: bool,
+    /// Whether the battery of its cache works.
+    pub battery_works: bool,
     /// Its CPU, which every command passes.
     pub processor: SerialCounters,
     /// The link to its partner.
@@ -102,6 +104,8 @@ pub struct VolumeCounters {
 pub struct DiskFigures {
     /// Whether it is online, as it does until a fault takes it out of service.
     pub online: bool,
+    /// How many times as long it takes for everything as its make does.
+    pub slowness: u32,
     /// The disk itself: requests, sectors, where its time went.
     pub disk: crate::disk::DiskCounters,
     /// The station, with what waits for the disk: drive latency and drive queue.
@@ -155,6 +159,7 @@ impl<P: Payload> Array<P> {
         });
         let disks = self.storage.stations().iter().map(|station| DiskFigures {
             online: station.is_working(),
+            slowness: station.slowness(),
             disk: station.disk().counters().clone(),
             station: *station.counters(),
         });
@@ -184,6 +189,7 @@ impl<P: Payload> Array<P> {
         });
         ControllerCounters {
             online: controller.availability.works(),
+            battery_works: controller.availability.battery_works(),
             processor: controller.processor.counters(self.now_ns),
             link: controller.link.counters(self.now_ns),
             ports: ports.collect(),

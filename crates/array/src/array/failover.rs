@@ -72,6 +72,11 @@ impl<P: Payload> Array<P> {
         self.storage.group(group)
     }
 
+    /// All groups, in the order of their numbers.
+    pub fn groups(&self) -> impl Iterator<Item = GroupView<'_>> {
+        self.storage.groups()
+    }
+
     fn lose_battery(&mut self, now_ns: u64, number: usize) {
         let kind = IncidentKind::CacheBatteryFailed(number as u32);
         self.log.add(now_ns, kind);

@@ -218,6 +218,11 @@ impl<P: Payload> Storage<P> {
         self.backend.rebuilds()
     }
 
+    pub fn groups(&self) -> impl Iterator<Item = GroupView<'_>> {
+        let numbers = 0..self.backend.group_count() as u16;
+        numbers.map(|number| self.backend.group(GroupId(number)))
+    }
+
     pub fn group(&self, group: GroupId) -> GroupView<'_> {
         self.backend.group(group)
     }

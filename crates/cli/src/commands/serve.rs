@@ -1,6 +1,12 @@
 //! `proofload serve`: a modelled array in real time.
 
-use proofload::serve::{Prepared, ask_for_event};
+use std::io::Write;
+use std::sync::{Arc, OnceLock};
+
+use monitor::serving::{ServingMonitors, screen};
+use monitor::view::Lines;
+use proofload::serve::state::ServingState;
+use proofload::serve::{Prepared, ask_for_event, ask_for_state};
 
 use crate::answer::print_answer;
 use crate::error::CommandError;
@@ -9,12 +15,48 @@ use crate::interrupt::stop_on_signals;
 use crate::options::{EventOptions, ServeOptions};
 use crate::print::notify;
 
-/// Serves the volumes until it is interrupted, and prints what their users have seen.
+/// Serves the volumes until it is interrupted, and prints what their users have seen. With `--status`, prints the
+/// state of what another process serves.
 pub fn serve(options: &ServeOptions) -> Result<ExitStatus, CommandError> {
+    if let Some(socket) = &options.status {
+        let state = ask_for_state(socket)?;
+        let text = match options.json {
+            true => json(&state)?,
+            false => screen::text(&state),
+        };
+        return print_answer(&text, ExitStatus::Pass);
+    }
+    let wanted = options.wanted();
+    wanted.check()?;
     let prepared = Prepared::new(&options.scenario()?)?;
     notify(prepared.describe().trim_end());
-    let outcome = prepared.run(&stop_on_signals()?, notify)?;
+    // Where a view has the terminal, lines wait until it is left.
+    let lines: Arc<OnceLock<Lines>> = Arc::default();
+    let waiting = Arc::clone(&lines);
+    let say = move |text: &str| match waiting.get() {
+        Some(lines) => {
+            let _ = writeln!(lines.clone(), "{text}");
+        }
+        None => notify(text),
+    };
+    let outcome = prepared.run(&stop_on_signals()?, say, |source| {
+        let monitors = ServingMonitors::open(&wanted, &source)?;
+        if let Some(url) = monitors.metrics_url() {
+            notify(&format!("Metrics: {url}"));
+        }
+        if let Some(of_view) = monitors.lines() {
+            let _ = lines.set(of_view);
+        }
+        Ok(monitors)
+    })?;
     print_answer(&outcome.to_string(), ExitStatus::Pass)
+}
+
+fn json(state: &ServingState) -> Result<String, CommandError> {
+    let text = serde_json::to_string_pretty(state);
+    text.map(|text| text + "\n").map_err(|error| {
+        CommandError::environment(format!("The state cannot be written: {error}."), "")
+    })
 }
 
 /// Lets something happen to an array that is served.

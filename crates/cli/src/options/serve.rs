@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, value_parser};
 use config::ByteSize;
+use monitor::serving::ServingWanted;
 use proofload::documents::DocumentKind;
 use proofload::scripts::Script;
 use proofload::serve::{BlockScenario, NbdScenario, ServeScenario};
@@ -11,9 +12,30 @@ use proofload::{Error, Scenario};
 
 use super::load::settings;
 
+/// What has no place beside `--status`.
+const OTHERS: [&str; 17] = [
+    "array",
+    "at",
+    "block",
+    "mkfs",
+    "mount",
+    "nbd",
+    "nbd_certificates",
+    "store",
+    "volumes",
+    "size",
+    "event",
+    "script",
+    "control",
+    "set",
+    "seed",
+    "live",
+    "metrics",
+];
+
 /// Options of `serve`.
 #[derive(Args, Clone, Debug)]
-#[command(group(ArgGroup::new("front ends").args(["at", "nbd"]).required(true).multiple(true)))]
+#[command(group(ArgGroup::new("front ends").args(["at", "nbd", "status"]).required(true).multiple(true)))]
 #[command(after_help = "Examples:
   proofload serve msa2050 --at /mnt/array
   proofload serve msa2050 --at /mnt/array --volumes 2 --size 20GiB --event '10m disk-fail 3'
@@ -21,16 +43,20 @@ use super::load::settings;
   proofload serve msa2050 --at /mnt/array --size 20GiB --mkfs xfs --mount /mnt/mail
   proofload serve msa2050 --at /mnt/array --script rebuild-under-load --control /run/array.socket
   proofload serve sas-10k-900gb --at /mnt/disk --event '1m disk-slow 0 x20 for 2m'
+  proofload serve msa2050 --at /mnt/array --live --metrics 9464
+  proofload serve --status /run/array.socket --json
   proofload serve msa2050 --nbd unix:array.sock
   proofload serve msa2050 --nbd 0.0.0.0:10809 --nbd-certificates /etc/pki/proofload
 
 Exit status:
-    0  it was ended by Ctrl-C, or the volumes were unmounted
+    0  it was ended by Ctrl-C, or the volumes were unmounted; the state was printed
     2  usage: nothing was mounted or served
-    3  environment: the volumes cannot be mounted, attached or unmounted, or the address is in use")]
+    3  environment: the volumes cannot be mounted, attached or unmounted, or the address is in use;
+       with --status: no array answers")]
 pub struct ServeOptions {
     /// A bundled array or disk (see `proofload list`), or the path of a description.
-    pub array: String,
+    #[arg(required_unless_present = "status")]
+    pub array: Option<String>,
     /// Empty directory in which the volumes are mounted as files.
     #[arg(long, value_name = "DIR")]
     pub at: Option<PathBuf>,
@@ -67,9 +93,21 @@ pub struct ServeOptions {
     /// one.
     #[arg(long, value_name = "SCRIPT")]
     pub script: Option<String>,
-    /// Socket on which `proofload event` asks for events; it must not be there yet.
+    /// Socket on which `proofload event` asks for events; one that a killed server has left is replaced.
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
+    /// Print the state of the array that is served with this socket for --control, and serve nothing.
+    #[arg(long, value_name = "PATH", conflicts_with_all = OTHERS)]
+    pub status: Option<PathBuf>,
+    /// With --status: print it as JSON.
+    #[arg(long, requires = "status")]
+    pub json: bool,
+    /// Show the state of the array over the whole terminal. 'q' leaves the view and the array is still served.
+    #[arg(long)]
+    pub live: bool,
+    /// Serve the state to Prometheus at http://ADDRESS/metrics. A port alone is for this host only.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<String>,
     /// Change a setting of the array, such as array.pool.ssd_count=4; may be given several times.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
     pub set: Vec<String>,
@@ -79,6 +117,14 @@ pub struct ServeOptions {
 }
 
 impl ServeOptions {
+    /// What is wanted beside the volumes.
+    pub fn wanted(&self) -> ServingWanted {
+        ServingWanted {
+            metrics: self.metrics.clone(),
+            live: self.live,
+        }
+    }
+
     /// What is to be served.
     ///
     /// # Errors
@@ -94,7 +140,7 @@ impl ServeOptions {
         set.extend(self.set.iter().cloned());
         lines.extend(self.event.iter().cloned());
         let array = Scenario {
-            array: self.array.clone(),
+            array: self.array.clone().unwrap_or_default(),
             settings: settings(&set)?,
             ..Scenario::default()
         };

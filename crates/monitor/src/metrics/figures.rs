@@ -180,7 +180,7 @@ fn labels(one: &Exported, row: &str) -> String {
 }
 
 /// A label with its value, escaped as the text format wants it.
-fn pair(label: &str, value: &str) -> String {
+pub(crate) fn pair(label: &str, value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for letter in value.chars() {
         match letter {
@@ -193,12 +193,12 @@ fn pair(label: &str, value: &str) -> String {
     format!("{label}=\"{escaped}\"")
 }
 
-fn head(text: &mut String, name: &str, kind: Kind, help: &str) {
+pub(crate) fn head(text: &mut String, name: &str, kind: Kind, help: &str) {
     let help = help.replace('\\', "\\\\").replace('\n', " ");
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {}", kind.word());
 }
 
-fn line(text: &mut String, name: &str, labels: &str, value: f64) {
+pub(crate) fn line(text: &mut String, name: &str, labels: &str, value: f64) {
     let _ = match labels {
         "" => writeln!(text, "{name} {value}"),
         labels => writeln!(text, "{name}{{{labels}}} {value}"),

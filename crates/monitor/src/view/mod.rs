@@ -13,16 +13,14 @@ mod spark;
 pub use gate::Lines;
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use proofload::Error;
 
-use self::screen::Whose;
-use self::terminal::Key;
-use crate::status::RunStatus;
+use self::terminal::{Key, Size};
 
 /// How often the view is drawn.
 pub(crate) const REDRAW: Duration = Duration::from_millis(250);
@@ -51,11 +49,13 @@ impl LiveView {
         terminal::check().map_err(|error| without_terminal(&error))
     }
 
-    /// Takes the terminal.
+    /// Takes the terminal, and draws these lines again and again.
     ///
     /// # Errors
     /// There is none.
-    pub fn start(status: Arc<Mutex<RunStatus>>) -> Result<Self, Error> {
+    pub fn start(
+        mut lines_of: impl FnMut(Size) -> Vec<String> + Send + 'static,
+    ) -> Result<Self, Error> {
         terminal::open().map_err(|error| without_terminal(&error))?;
         let ended = Arc::new(AtomicBool::new(false));
         let lines = Lines::closed();
@@ -63,11 +63,7 @@ impl LiveView {
         let thread = thread::Builder::new().name("view".to_owned());
         let thread = thread.spawn(move || {
             while !until.load(Ordering::Relaxed) && terminal::is_open() {
-                let shown = status
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone();
-                terminal::draw(|size| screen::lines(&shown, size, Whose::Own));
+                terminal::draw(&mut lines_of);
                 if terminal::key(REDRAW) == Some(Key::Leave) {
                     break;
                 }

@@ -202,7 +202,7 @@ fn foot(status: &RunStatus, whose: Whose) -> Vec<String> {
 }
 
 /// The text without what a terminal would obey.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let harmless = |letter: char| if letter.is_control() { '?' } else { letter };
     text.chars().map(harmless).collect()
 }

@@ -59,6 +59,35 @@ impl Watch {
         }
     }
 
+    /// The disk group of a disk, and the disk's number in it.
+    pub fn disk(&self, number: u64) -> (&str, u64) {
+        let disk = self.disks.get(number as usize);
+        disk.map_or(("", number), |(group, within)| (group, *within as u64))
+    }
+
+    /// When the measured phase began; 0 before that.
+    pub fn from_ns(&self) -> u64 {
+        self.from_ns.unwrap_or(0)
+    }
+
+    /// Somebody has asked for something that happens at `at_ns`: it counts as planned.
+    pub fn expect(&mut self, at_ns: u64, fault: Fault) {
+        let after_ns = at_ns.saturating_sub(self.from_ns());
+        self.planned.push((after_ns, fault));
+    }
+
+    /// What has happened so far.
+    pub fn events(&self) -> &[EventResult] {
+        &self.events
+    }
+
+    /// When the last rebuild onto a disk began, in seconds since the measured phase began.
+    pub fn rebuild_began_s(&self, disk: u64) -> Option<f64> {
+        let rebuilds = self.rebuilds.iter().rev();
+        let mut of_disk = rebuilds.filter(|one| one.result.disk == disk);
+        of_disk.next().map(|one| one.result.began_s)
+    }
+
     /// Collects what has happened since the last call, in sentences.
     pub fn poll<P: Payload>(&mut self, array: &mut Array<P>) -> Vec<String> {
         let mut sentences = Vec::new();

@@ -17,7 +17,7 @@ use super::reply::Answered;
 use super::request::Request;
 use super::socket::{Socket, Until};
 use super::tls::{Certificate, encrypt};
-use crate::live_array::Client;
+use crate::client::Client;
 use crate::volume::ServedVolume;
 
 /// Time for the whole handshake.

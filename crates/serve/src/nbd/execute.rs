@@ -10,8 +10,8 @@ use super::outgoing::{Message, Outgoing};
 use super::reply::Answered;
 use super::request::{Command, Request};
 use super::wire::{allocation, errno};
+use crate::client::Client;
 use crate::covering::Covering;
-use crate::live_array::Client;
 use crate::volume::ServedVolume;
 use crate::zeros::{Zeros, ZerosError};
 

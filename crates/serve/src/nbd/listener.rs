@@ -1,11 +1,9 @@
 //! Where clients connect to.
 
-use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,11 +11,10 @@ use rustix::net::Shutdown;
 use rustix::net::sockopt::{set_socket_keepalive, set_socket_send_buffer_size, set_tcp_nodelay};
 
 use super::socket::Socket;
+use crate::socket_file::{SocketError, SocketFile};
 
 /// What comes before the path of a socket.
 const UNIX: &str = "unix:";
-/// The socket belongs to who serves, as the files of volumes do.
-const SOCKET_MODE: u32 = 0o600;
 /// What a Unix socket is asked to hold on its way to a client.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
@@ -63,6 +60,16 @@ pub enum ListenError {
     System(String, io::Error),
 }
 
+impl From<SocketError> for ListenError {
+    fn from(error: SocketError) -> Self {
+        match error {
+            SocketError::InUse(path) => Self::InUse(path.display().to_string()),
+            SocketError::NoSocket(path) => Self::NoSocket(path),
+            SocketError::System(path, error) => Self::System(path.display().to_string(), error),
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Kind {
     Unix(UnixListener),
@@ -101,26 +108,6 @@ impl Acceptor {
         };
         let _ = rustix::net::shutdown(socket, Shutdown::Both);
     }
-}
-
-/// The socket in the file system, which is removed at the end unless it is another one by then.
-#[derive(Debug)]
-struct SocketFile {
-    path: PathBuf,
-    identity: (u64, u64),
-}
-
-impl Drop for SocketFile {
-    fn drop(&mut self) {
-        if identity(&self.path).is_ok_and(|found| found == self.identity) {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    let metadata = fs::symlink_metadata(path)?;
-    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// What listens at an address.
@@ -189,58 +176,10 @@ fn bind_tcp(text: &str, encrypted: bool) -> Result<Listener, ListenError> {
 }
 
 fn bind_unix(path: &Path) -> Result<Listener, ListenError> {
-    let failed = |error| ListenError::System(path.display().to_string(), error);
-    let bound = match UnixListener::bind(path) {
-        Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            replace_stale(path)?;
-            UnixListener::bind(path)
-        }
-        bound => bound,
-    };
-    let bound = bound.map_err(|error| match error.kind() {
-        ErrorKind::AddrInUse => ListenError::InUse(path.display().to_string()),
-        _ => failed(error),
-    })?;
-    let file = SocketFile {
-        path: path.to_owned(),
-        identity: identity(path).map_err(failed)?,
-    };
-    fs::set_permissions(path, Permissions::from_mode(SOCKET_MODE)).map_err(failed)?;
+    let (bound, file) = SocketFile::listen(path)?;
     Ok(Listener {
         acceptors: vec![Arc::new(Acceptor(Kind::Unix(bound)))],
         _file: Some(file),
         tcp: None,
     })
-}
-
-/// Removes a socket that nobody listens at any more.
-fn replace_stale(path: &Path) -> Result<(), ListenError> {
-    let failed = |error| ListenError::System(path.display().to_string(), error);
-    let in_use = || ListenError::InUse(path.display().to_string());
-    // Two servers that find the same socket would otherwise remove that of the other.
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    let directory = File::open(directory.unwrap_or(Path::new("."))).map_err(failed)?;
-    match directory.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(in_use()),
-        Err(TryLockError::Error(error)) => return Err(failed(error)),
-    }
-    let found = match fs::symlink_metadata(path) {
-        Ok(found) => found,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(error)),
-    };
-    if !found.file_type().is_socket() {
-        return Err(ListenError::NoSocket(path.to_owned()));
-    }
-    match UnixStream::connect(path) {
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            fs::remove_file(path).map_err(failed)
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        // A server that is busy has no room for connections, and one of another user none for ours.
-        Ok(_) | Err(_) => Err(in_use()),
-    }
 }

@@ -14,7 +14,7 @@ use super::export::Export;
 use super::listener::{Acceptor, Listener};
 use super::socket::Socket;
 use super::tls::Certificate;
-use crate::live_array::Client;
+use crate::client::Client;
 use crate::volume::ServedVolume;
 
 /// Connections at one time at most; further ones are closed at once.

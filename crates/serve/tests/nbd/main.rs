@@ -92,7 +92,7 @@ impl Served {
 
     fn start_array(text: &str) -> Self {
         let settings = config::from_toml(text).expect("valid settings");
-        let array = LiveArray::start(settings, 1, None, Box::new(|_| {})).expect("an array");
+        let array = LiveArray::start(settings, 1, None, Box::new(|_, _| {})).expect("an array");
         let directory = tempfile::tempdir().expect("a directory");
         let socket = directory.path().join("socket");
         let listener = listen(&socket).expect("a socket");
