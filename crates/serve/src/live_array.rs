@@ -20,7 +20,9 @@ const SPIN: Duration = Duration::from_micros(20);
 /// Requests that are taken in before answers that are due are given.
 const MOST_AT_ONCE: usize = 64;
 /// How often the array is shown to whoever watches it, at most.
-const WATCH_NS: u64 = 50_000_000;
+const WATCH_NS: u64 = 5_000_000;
+/// How often the store forgets what is on the disks, at most.
+const FORGET_NS: u64 = 50_000_000;
 /// The kernel may not put timers of the thread off to save wake-ups.
 const TIMER_SLACK_NS: NonZeroU64 = NonZeroU64::MIN;
 
@@ -151,6 +153,7 @@ struct Model {
     array: Array<Bytes>,
     watcher: Watcher,
     watched_ns: u64,
+    forgotten_ns: u64,
     receiver: Receiver<Command>,
     started: Instant,
     /// The time up to which the model has gone on.
@@ -179,6 +182,7 @@ impl Model {
             array,
             watcher,
             watched_ns: 0,
+            forgotten_ns: 0,
             receiver,
             started,
             now_ns: 0,
@@ -226,11 +230,14 @@ impl Model {
     fn answer_due(&mut self) -> io::Result<()> {
         let now_ns = self.clock_ns().max(self.now_ns);
         self.advance_to(now_ns)?;
+        if now_ns - self.forgotten_ns >= FORGET_NS
+            && let Some(store) = &mut self.store
+        {
+            self.forgotten_ns = now_ns;
+            store.forget(&self.array)?;
+        }
         if now_ns - self.watched_ns >= WATCH_NS {
             self.watched_ns = now_ns;
-            if let Some(store) = &mut self.store {
-                store.forget(&self.array)?;
-            }
             (self.watcher)(&mut self.array, self.now_ns);
         }
         Ok(())
