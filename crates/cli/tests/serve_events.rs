@@ -7,10 +7,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::Scratch;
 use common::served::{bytes, ended, opened, serving, serving_of, unmount};
+use common::{Ended, Scratch};
 use rustix::fs::{FallocateFlags, fallocate};
 
 const CONTROL: [&str; 2] = ["--control", "socket"];
@@ -342,4 +344,24 @@ fn an_event_that_is_due_happens_once_and_at_its_time() {
         (&0.2.into(), &true.into())
     );
     ended(running).exits(0);
+}
+
+/// The module for tests in Python does what its own tests say.
+#[test]
+fn tests_in_python_serve_an_array_and_cut_its_power() {
+    let here = Scratch::new();
+    // Without FUSE they would be left out.
+    let Some(running) = serving(&here, &[]) else {
+        return;
+    };
+    ended(running).exits(0);
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/python");
+    let mut python = Command::new("python3");
+    python
+        .args(["-m", "unittest", "-v", "test_power_cut"])
+        .current_dir(examples)
+        .env("PROOFLOAD", env!("CARGO_BIN_EXE_proofload"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    let ended = Ended::of(&mut python).exits(0).says("Ran 4 tests");
+    assert!(!ended.stderr.contains("skipped"), "{}", ended.stderr);
 }
