@@ -333,6 +333,7 @@ fn an_event_that_is_due_happens_once_and_at_its_time() {
     let Some(mut running) = serving(&here, &[store.as_slice(), &event].concat()) else {
         return;
     };
+    running.wait_until_it_says("Reading the store back: 0 % of ");
     running.wait_until_it_says("\nAt 0:");
     let events = state(&here)["events"].clone();
     let events = events.as_array().expect("events");

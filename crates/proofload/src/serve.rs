@@ -23,7 +23,7 @@ use control::listen;
 use execution::Error;
 use following::Following;
 use nbd::PreparedNbd;
-use store::{open_store, refused_store, store_not_written};
+use store::{open_store, refused_store, report, store_not_written};
 
 mod block;
 mod control;
@@ -166,6 +166,7 @@ impl Prepared {
     ) -> Result<ServeOutcome, Error> {
         let following = Following::new(&self.planned, &self.scenario.array.array, &self.title);
         let (store, path) = self.store.take().map(|one| (one.store, one.path)).unzip();
+        let store = store.map(|store| store.reporting(report(notify.clone())));
         let array = LiveArray::start(
             self.planned.settings.clone(),
             self.scenario.seed,

@@ -34,5 +34,5 @@ pub use live_array::{LiveArray, StartError, Watcher};
 pub use mounted::{Mounted, Unmounted};
 pub use served::Served;
 pub use socket_file::SocketError;
-pub use store::{Description, Store, StoreError};
+pub use store::{Description, Progress, Store, StoreError};
 pub use volume::ServedVolume;

@@ -3,11 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use ::serve::{Description, ServedVolume, Store, StoreError};
+use ::serve::{Description, Progress, ServedVolume, Store, StoreError};
 use array::Array;
 use array::description::PlannedArray;
 use array::payload::Bytes;
 use execution::Error;
+use measure::display::number::percent;
+use measure::units;
 
 /// Opens the store at `path` for an array with these volumes.
 pub fn open_store(
@@ -20,6 +22,17 @@ pub fn open_store(
     let description = Description::new(&planned.settings, volumes, &array.disk_sectors());
     let opened = description.and_then(|description| Store::open(path, description));
     opened.map_err(|error| refused_store(path, error))
+}
+
+/// Says how far it is when a store is read back.
+pub fn report(notify: impl Fn(&str) + Send + 'static) -> Progress {
+    Box::new(move |done, all| {
+        let writes = units::count(all, "write");
+        let percent = percent(done as f64 / all as f64);
+        notify(&format!(
+            "Reading the store back: {percent} % of {writes} that the cache held are repeated."
+        ));
+    })
 }
 
 /// Why the store at `path` is not served, and what to do.

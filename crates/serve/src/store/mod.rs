@@ -64,8 +64,10 @@ pub enum StoreError {
     System(#[from] io::Error),
 }
 
+/// Hears how many writes of an earlier process were repeated, and of how many.
+pub type Progress = Box<dyn Fn(u64, u64) + Send>;
+
 /// A store that nobody else serves, and that fits an array.
-#[derive(Debug)]
 pub struct Store {
     directory: PathBuf,
     /// The one that is there; `None` for a new store.
@@ -73,6 +75,7 @@ pub struct Store {
     array: Description,
     /// Locked as long as it is open.
     lock: File,
+    progress: Option<Progress>,
 }
 
 impl Store {
@@ -111,7 +114,18 @@ impl Store {
             description,
             array,
             lock,
+            progress: None,
         })
+    }
+
+    /// Says how far it is while the writes that an earlier process has recorded are repeated: at the beginning if
+    /// there are any, and then each second. `progress` runs on the thread of the array.
+    #[must_use]
+    pub fn reporting(self, progress: Progress) -> Self {
+        Self {
+            progress: Some(progress),
+            ..self
+        }
     }
 
     /// Whether it has contents of an earlier serving.

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use array::kept::{KeptDiskGroup, KeptPool, KeptState, PageChange};
 use array::payload::Bytes;
@@ -14,13 +15,15 @@ use super::contents::{self, PoolShape, STATE, SharedFiles, StoredDisk};
 use super::description::{plain, pool_file};
 use super::files::Files;
 use super::writes::{Writes, kept_writes};
-use super::{Store, StoreError};
+use super::{Progress, Store, StoreError};
 
 const LAST_CHANGE: &str = "last-change";
 /// Stands for a file that is missing while the others are read: it is empty, and takes what is written.
 const NOTHING: &str = "/dev/null";
 /// Requests that are under way at a time when those of an earlier process are repeated.
 const REPEATED_AT_ONCE: usize = 64;
+/// How often it is said how far that is.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the model may take to bring everything to the disks when it ends, in its own time.
 const LONGEST_DRAIN_NS: u64 = 3_600_000_000_000;
 
@@ -87,7 +90,7 @@ impl Store {
             _lock: self.lock,
         };
         opened.write_all(array, &pools)?;
-        let now_ns = opened.repeat(array, requests)?;
+        let now_ns = opened.repeat(array, requests, self.progress.as_ref())?;
         paths.iter().try_for_each(fs::remove_file)?;
         Ok((opened, now_ns))
     }
@@ -140,11 +143,22 @@ impl OpenedStore {
         &mut self,
         array: &mut Array<Bytes>,
         requests: Vec<HostRequest<Bytes>>,
+        progress: Option<&Progress>,
     ) -> io::Result<u64> {
+        let all = requests.len() as u64;
+        let mut said: Option<Instant> = None;
+        let mut say = |done| {
+            let is_due = said.is_none_or(|said| said.elapsed() >= PROGRESS_INTERVAL);
+            if let Some(progress) = progress.filter(|_| is_due) {
+                said = Some(Instant::now());
+                progress(done, all);
+            }
+        };
         let mut now_ns = 0;
         let mut completed = Vec::new();
         let (mut sent, mut ended) = (0, 0);
         for request in requests {
+            say(sent as u64);
             array.submit(now_ns, request);
             sent += 1;
             while sent - ended > REPEATED_AT_ONCE {
