@@ -2,6 +2,15 @@
 
 use crate::raid::{GroupId, GroupState};
 
+/// What sectors give back that do not give back what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SectorDamage {
+    /// Nothing, as where the medium has a flaw, until they are written again.
+    Unreadable,
+    /// Something else, and the disk does not notice.
+    Corrupted,
+}
+
 /// Something that happened to the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Incident {
@@ -27,6 +36,17 @@ pub enum IncidentKind {
     DiskRecovered(u32),
     /// The bay of that number has a new, empty disk.
     DiskReplaced(u32),
+    /// Places of 4 KiB of a disk cannot be read any more, or hold something else than what was written.
+    SectorsDamaged {
+        /// Number of the disk in its array, from 0.
+        disk: u32,
+        /// How many of them; fewer than were asked for where fewer hold data.
+        places: u32,
+        /// Which of the two.
+        damage: SectorDamage,
+    },
+    /// The disk of that number has no credits for bursts left.
+    CreditsSpent(u32),
     /// What a lost disk held is being computed onto the disk of that number.
     RebuildBegan(u32),
     /// That disk holds everything it should.
@@ -64,6 +84,15 @@ impl IncidentKind {
             Self::DiskSlowed { .. } => "disk-slows",
             Self::DiskRecovered(_) => "disk-recovers",
             Self::DiskReplaced(_) => "disk-replaced",
+            Self::SectorsDamaged {
+                damage: SectorDamage::Unreadable,
+                ..
+            } => "sectors-unreadable",
+            Self::SectorsDamaged {
+                damage: SectorDamage::Corrupted,
+                ..
+            } => "sectors-corrupted",
+            Self::CreditsSpent(_) => "credits-spent",
             Self::RebuildBegan(_) => "rebuild-begins",
             Self::RebuildEnded(_) => "rebuild-ends",
             Self::GroupChanged(_, GroupState::Healthy) => "group-healthy",

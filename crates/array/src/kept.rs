@@ -19,6 +19,9 @@ pub trait DiskContents<P>: fmt::Debug {
     /// Has an extent read as zeros.
     fn discard(&mut self, first_sector: u64, sectors: u64);
 
+    /// Where data are, in whole blocks of 4 KiB: extents of first sector and sectors, in their order.
+    fn extents(&self) -> Vec<(u64, u64)>;
+
     /// Has everything read as zeros: the disk has failed, or is a new one.
     fn clear(&mut self);
 }

@@ -46,6 +46,6 @@ pub use array::{Array, ArrayError, Fault};
 pub use broken_rule::BrokenRule;
 pub use controller::SerialCounters;
 pub use host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
-pub use incident::{Incident, IncidentKind};
+pub use incident::{Incident, IncidentKind, SectorDamage};
 pub use io::{Direction, SECTOR_BYTES};
 pub use settings::ArraySettings;

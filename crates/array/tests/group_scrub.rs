@@ -4,11 +4,13 @@
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
 use crate::common::{extent_bytes, ideal_backend};
-use array::Direction;
 use array::group::{
     Backend, GroupError, GroupId, GroupRequest, GroupState, Groups, IoClass, StationId,
 };
 use array::payload::{Bytes, Payload};
+use array::{Direction, IncidentKind, SectorDamage};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 const DISK_SECTORS: u64 = 64;
 
@@ -182,4 +184,49 @@ fn a_scrub_that_is_enabled_goes_round_at_its_pace() {
     assert!((4.8..5.2).contains(&passes), "{passes}");
     let reads = backend.stations()[0].counters().read_sectors;
     assert_eq!(reads, 5 * DISK_SECTORS);
+}
+
+/// Places of a disk that holds data, chosen by chance.
+fn damage(backend: &mut Backend<Bytes>, now_ns: u64, places: u32, damage: SectorDamage) -> u32 {
+    let random = Xoshiro256PlusPlus::seed_from_u64(3);
+    backend.damage_sectors(now_ns, StationId(0), places, damage, random);
+    let incidents = backend.take_incidents();
+    match incidents.last().unwrap().kind {
+        IncidentKind::SectorsDamaged {
+            disk: 0,
+            places,
+            damage: found,
+        } if found == damage => places,
+        kind => panic!("{kind:?}"),
+    }
+}
+
+#[test]
+fn places_that_hold_data_are_damaged_and_a_scrub_repairs_them() {
+    let mut now_ns = 0;
+    let layout = disk_group("raid6", 6, "chunk_kib=4");
+    let mut backend = filled(&layout, &mut now_ns);
+    assert_eq!(damage(&mut backend, now_ns, 5, SectorDamage::Unreadable), 5);
+    assert_eq!(bad_sectors(&backend), 5 * 8);
+    scrub(&mut backend, &mut now_ns);
+    assert_eq!(bad_sectors(&backend), 0);
+    assert_eq!(read(&mut backend, &mut now_ns), Ok(true));
+    // More than there are: all of the disk, which has data in some of its rows and parity in others.
+    assert_eq!(
+        damage(&mut backend, now_ns, 100, SectorDamage::Corrupted),
+        8
+    );
+    assert_eq!(
+        read(&mut backend, &mut now_ns),
+        Ok(false),
+        "no error, and other bytes"
+    );
+    scrub(&mut backend, &mut now_ns);
+    assert!(backend.group(GroupId(0)).counters.mismatches > 0);
+    assert_eq!(read(&mut backend, &mut now_ns), Ok(true));
+    // Where nothing was written there is nothing to damage.
+    let mut empty: Backend<Bytes> = ideal_backend(&layout, DISK_SECTORS, 1, 5);
+    for kind in [SectorDamage::Unreadable, SectorDamage::Corrupted] {
+        assert_eq!(damage(&mut empty, 0, 10, kind), 0);
+    }
 }

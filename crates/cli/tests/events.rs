@@ -247,6 +247,21 @@ fn events_are_given_on_the_command_line() {
         ("20s disk-melt 5", 2, "there is no event 'disk-melt'"),
         ("20s disk-slow 5", 2, "by how much"),
         ("20s disk-fail 99", 2, "there is no disk 99"),
+        (
+            "20s sectors-unreadable 3",
+            2,
+            "nothing says in how many places",
+        ),
+        (
+            "20s sectors-unreadable 3 x5 for 10s",
+            2,
+            "nothing ends this event",
+        ),
+        (
+            "20s credits-spent 0",
+            2,
+            "it is no cloud volume with bursts",
+        ),
         ("20h disk-fail 1", 2, "nothing is measured after"),
     ] {
         with_events(&here, &format!("{line} --dry-run"), &[event])
@@ -258,4 +273,35 @@ fn events_are_given_on_the_command_line() {
     with_events(&here, line, &["20s disk-slow 1 x8 for 10s"]);
     let found = result(&here, "mail");
     assert_eq!(found["events"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn disks_that_work_have_flaws_and_credits() {
+    let here = Scratch::new();
+    let line = "predict exchange-2013 --array msa2050 --databases 1 --target-size 2GiB --rate 20 \
+                --duration 1m --set array.backend.scrub.enabled=true --quiet";
+    let event = ["20s sectors-unreadable 1 x50"];
+    with_events(&here, &format!("{line} --out flaws"), &event);
+    let found = result(&here, "flaws");
+    let text = found["events"][0]["text"].as_str().expect("a sentence");
+    assert!(text.contains("cannot read 50 places of 4 KiB"), "{text}");
+    assert_eq!(found["events"][0]["what"], "sectors-unreadable");
+    assert_eq!(found["events"][0]["planned"], true);
+    with_events(&here, line, &["20s sectors-corrupted 1 x50"])
+        .exits(2)
+        .says("A prediction stores no contents");
+    // More than the base rate, and less than a burst.
+    let line = "predict exchange-2013 --array cloud-burst --databases 1 --target-size 2GiB --rate 900 \
+                --duration 1m --quiet --set run.steady_state.required=false";
+    let read_ms = |out: &str, events: &[&str]| {
+        with_events(&here, &format!("{line} --out {out}"), events);
+        let found = result(&here, out);
+        let figure = &found["totals"]["reads"]["latency"]["average_ms"];
+        figure.as_f64().expect("a latency")
+    };
+    let (with, without) = (
+        read_ms("with", &[]),
+        read_ms("without", &["10s credits-spent 0"]),
+    );
+    assert!(without > 5.0 * with, "{without} {with}");
 }

@@ -31,6 +31,9 @@ pub const BUNDLED_SCRIPTS: &[BundledScript] = bundled![
     "tier-fills",
     "path-flapping",
     "power-cut",
+    "latent-sector-errors",
+    "silent-corruption",
+    "burst-credits",
 ];
 
 /// The built-in script of that name.

@@ -20,6 +20,14 @@ impl<P: Payload> Array<P> {
                 self.storage.slow_disk(now_ns, disk, factor.max(1));
             }
             Fault::ReplaceDisk(disk) => self.storage.replace_disk(now_ns, disk),
+            Fault::DamageSectors {
+                disk,
+                places,
+                damage,
+            } => {
+                self.storage.damage_sectors(now_ns, disk, places, damage);
+            }
+            Fault::SpendCredits(disk) => self.storage.spend_credits(now_ns, disk),
             Fault::FailController(number) if exists(number) => {
                 self.fail_controller(now_ns, number as usize);
             }

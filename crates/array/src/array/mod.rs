@@ -39,7 +39,6 @@ use thiserror::Error;
 
 pub(crate) use build::check_places;
 
-use crate::BrokenRule;
 use crate::controller::Ticket;
 use crate::disk::DiskError;
 use crate::event_queue::{Due, EventQueue};
@@ -48,6 +47,7 @@ use crate::host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequ
 use crate::incident::IncidentLog;
 use crate::payload::Payload;
 use crate::raid::GroupId;
+use crate::{BrokenRule, SectorDamage};
 
 use controllers::Controllers;
 use lookahead::Lookahead;
@@ -89,6 +89,17 @@ pub enum Fault {
     },
     /// The failed disk of that number is replaced by a new, empty one.
     ReplaceDisk(u32),
+    /// Places of 4 KiB of a disk do not give back what was written.
+    DamageSectors {
+        /// Number of the disk in its array, from 0.
+        disk: u32,
+        /// How many of them.
+        places: u32,
+        /// What they give back.
+        damage: SectorDamage,
+    },
+    /// The disk of that number, a cloud volume, has no credits for bursts left.
+    SpendCredits(u32),
     /// The controller of that number stops working.
     FailController(u32),
     /// The failed controller of that number works again.

@@ -1,6 +1,8 @@
 //! Pools and the disk groups below them, as the controllers use them.
 
-use crate::Incident;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use crate::disk::{DiskDescription, DiskModel};
 use crate::event_queue::EventQueue;
 use crate::group::{
@@ -12,6 +14,7 @@ use crate::kept::{DiskContents, KeptDiskGroup, KeptPool, KeptState, Misfit, Page
 use crate::payload::Payload;
 use crate::pool::{Pool, PoolCompletion, PoolCounters, PoolFull, PoolRead, PoolWrite};
 use crate::station::Station;
+use crate::{Incident, SectorDamage};
 
 /// The only source of the array's event queue: timers of pools, which come before events of the
 /// controllers. The disks have a queue of their own, which comes before both.
@@ -200,6 +203,25 @@ impl<P: Payload> Storage<P> {
             let station = StationId(disk as u16);
             let replaced = self.backend.replace_disk(now_ns, station, blank);
             assert!(replaced.is_ok(), "a disk of the same make fits");
+        }
+    }
+
+    /// Places of the disk of that number do not give back what was written, if there is one.
+    pub fn damage_sectors(&mut self, now_ns: u64, disk: u32, places: u32, damage: SectorDamage) {
+        if (disk as usize) < self.descriptions.len() {
+            let station = StationId(disk as u16);
+            // Other places each time.
+            self.seed = self.seed.wrapping_add(1);
+            let random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+            self.backend
+                .damage_sectors(now_ns, station, places, damage, random);
+        }
+    }
+
+    /// The disk of that number has no credits for bursts left, if there is one.
+    pub fn spend_credits(&mut self, now_ns: u64, disk: u32) {
+        if (disk as usize) < self.descriptions.len() {
+            self.backend.spend_credits(now_ns, StationId(disk as u16));
         }
     }
 

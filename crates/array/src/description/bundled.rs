@@ -38,6 +38,7 @@ pub const BUNDLED_ARRAYS: &[BundledArray] = bundled![
     "lsi-s3500-raid0",
     "lsi-s3500-raid5",
     "nvme-raid10",
+    "cloud-burst",
 ];
 
 /// The built-in array of that name.

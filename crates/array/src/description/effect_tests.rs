@@ -77,6 +77,11 @@ const CASES: &[(&[&str], &[&str])] = &[
         ],
         &["controllers.failover"],
     ),
+    // A disk with flaws.
+    (
+        &["event=[{ at = '1s', what = 'sectors-unreadable', disk = 2, places = 2000 }]"],
+        &["event.places"],
+    ),
     // A cache that watches many streams, and one that is full of writes.
     (
         &[

@@ -7,15 +7,18 @@ use config::{Choice, TimeSpan};
 use super::keys::{EventName, EventSubject};
 
 /// How such a line is written.
-const FORM: &str = "write TIME EVENT [NUMBER] [of GROUP] [xFACTOR] [for TIME], such as \
+const FORM: &str = "write TIME EVENT [NUMBER] [of GROUP] [xNUMBER] [for TIME], such as \
                     '10m disk-fail 3' or '20m disk-slow 5 x20 for 2m'";
 
 /// The events as commands; the names of `[[event]]` say what happens.
-const COMMANDS: [(&str, EventName); 13] = [
+const COMMANDS: [(&str, EventName); 16] = [
     ("disk-fail", EventName::DiskFails),
     ("disk-slow", EventName::DiskSlows),
     ("disk-recover", EventName::DiskRecovers),
     ("disk-replace", EventName::DiskReplaced),
+    ("sectors-unreadable", EventName::SectorsUnreadable),
+    ("sectors-corrupted", EventName::SectorsCorrupted),
+    ("credits-spent", EventName::CreditsSpent),
     ("controller-fail", EventName::ControllerFails),
     ("controller-failover", EventName::ControllerFails),
     ("controller-return", EventName::ControllerReturns),
@@ -54,6 +57,11 @@ pub fn event_of_line(line: &str) -> Result<String, EventLineError> {
         EventSubject::Disk | EventSubject::Group | EventSubject::Array => "disk",
         EventSubject::Controller => "controller",
     };
+    let times_key = if what.has_places() {
+        "places"
+    } else {
+        "factor"
+    };
     let mut given = Vec::new();
     while let Some(word) = words.next() {
         let mut value_of = |word: &str| {
@@ -64,7 +72,7 @@ pub fn event_of_line(line: &str) -> Result<String, EventLineError> {
             "of" => ("group", toml::Value::from(value_of(word)?).to_string()),
             "for" => ("lasts", format!("\"{}\"", time(value_of(word)?)?)),
             _ => match (word.strip_prefix('x'), word) {
-                (Some(factor), _) if is_number(factor) => ("factor", factor.to_owned()),
+                (Some(times), _) if is_number(times) => (times_key, times.to_owned()),
                 (_, number) if is_number(number) => (number_key, number.to_owned()),
                 _ => return Err(wrong(format!("'{word}' is not understood"))),
             },
@@ -121,6 +129,9 @@ mod tests {
         assert_eq!(event.group.as_deref(), Some("a-disks"));
         assert_eq!(event.factor, Some(20));
         assert_eq!(event.lasts, Some(TimeSpan::seconds(120)));
+        let event = keys("3m sectors-unreadable 2 x100");
+        assert_eq!(event.what, EventName::SectorsUnreadable);
+        assert_eq!((event.places, event.factor), (Some(100), None));
         let event = keys("1h30m controller-failover 1");
         assert_eq!(event.what, EventName::ControllerFails);
         assert_eq!((event.disk, event.controller), (None, Some(1)));

@@ -105,6 +105,8 @@ settings! {
         pub controller: Option<u32>;
         /// How many times as long a disk that slows takes for everything.
         pub factor: Option<u32>, as optional(within(2..=10_000));
+        /// How many places of 4 KiB of a disk become unreadable or are changed.
+        pub places: Option<u32>, as optional(within(1..=1_000_000));
         /// How long it lasts: the repair follows by itself. Without it a repair is an event of its own.
         pub lasts: Option<TimeSpan>, as optional(within(TimeSpan::millis(1)..=LATEST));
     }
@@ -124,6 +126,16 @@ choice! {
         /// A new, empty disk stands in the bay. It is rebuilt onto, or, if a spare took over, it is
         /// the next spare.
         DiskReplaced = "disk-replaced",
+        /// Sectors of a disk cannot be read any more, in `places` places, until they are written again: flaws
+        /// of the medium. What stands there is computed from the other disks when it is read or scrubbed. Where
+        /// contents are stored the places are among those that hold data, otherwise anywhere in what is laid
+        /// out on the disk.
+        SectorsUnreadable = "sectors-unreadable",
+        /// Sectors of a disk hold something else than what was written, in `places` places that hold data, and the
+        /// disk does not notice. Only a served array stores what can be changed.
+        SectorsCorrupted = "sectors-corrupted",
+        /// The credits of a cloud volume for bursts are spent; it earns them again at its base rate.
+        CreditsSpent = "credits-spent",
         /// The partner of a controller takes its volumes over after `failover.takeover_ms`; hosts
         /// send again what was on its way.
         ControllerFails = "controller-fails",
@@ -165,9 +177,13 @@ impl EventName {
     /// What it is about.
     pub(super) fn subject(self) -> EventSubject {
         match self {
-            Self::DiskFails | Self::DiskSlows | Self::DiskRecovers | Self::DiskReplaced => {
-                EventSubject::Disk
-            }
+            Self::DiskFails
+            | Self::DiskSlows
+            | Self::DiskRecovers
+            | Self::DiskReplaced
+            | Self::SectorsUnreadable
+            | Self::SectorsCorrupted
+            | Self::CreditsSpent => EventSubject::Disk,
             Self::ControllerFails
             | Self::ControllerReturns
             | Self::CacheBatteryFails
@@ -188,11 +204,19 @@ impl EventName {
             Self::PowerCut => Self::PowerReturns,
             Self::DiskRecovers
             | Self::DiskReplaced
+            | Self::SectorsUnreadable
+            | Self::SectorsCorrupted
+            | Self::CreditsSpent
             | Self::ControllerReturns
             | Self::CacheBatteryReturns
             | Self::TierFreed
             | Self::PowerReturns => return None,
         })
+    }
+
+    /// Whether it happens in a number of places of a disk.
+    pub(super) fn has_places(self) -> bool {
+        matches!(self, Self::SectorsUnreadable | Self::SectorsCorrupted)
     }
 
     /// How long it lasts where nothing says so; `None` for until its repair.

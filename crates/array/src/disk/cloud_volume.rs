@@ -73,6 +73,12 @@ impl CloudVolume {
         (by_requests_ns.max(by_bytes_ns) as u64).max(now_ns)
     }
 
+    /// Has no credits for bursts left.
+    pub(crate) fn spend_credits(&mut self, now_ns: u64) {
+        self.requests.spend(now_ns as f64);
+        self.bytes.spend(now_ns as f64);
+    }
+
     /// How long a request takes once it has begun.
     fn parts(&mut self, direction: Direction, bytes: u64) -> ServiceParts {
         let mean_us = match direction {

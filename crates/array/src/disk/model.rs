@@ -70,6 +70,13 @@ impl DiskModel {
         Some(Self::Ideal(IdealDisk::new(ideal, seed)))
     }
 
+    /// Takes the credits for bursts from a cloud volume; other disks have none.
+    pub(crate) fn spend_credits(&mut self, now_ns: u64) {
+        if let Self::CloudVolume(volume) = self {
+            volume.spend_credits(now_ns);
+        }
+    }
+
     /// An unused disk of the same make. Tables that depend on the make alone are shared, so the
     /// second and later disks of an array cost little and keep the CPU's caches warm.
     pub fn another(&self, seed: u64) -> Self {

@@ -137,6 +137,13 @@ impl SlowableDisk {
         }
     }
 
+    /// Takes the credits for bursts from a cloud volume.
+    pub(crate) fn spend_credits(&mut self, now_ns: u64) {
+        let slowness = self.slowness.as_ref();
+        let own_ns = slowness.map_or(now_ns, |slowness| slowness.now().own_of(now_ns));
+        self.model.spend_credits(own_ns);
+    }
+
     /// How many times as long everything takes as it does for the make.
     pub(crate) fn factor(&self) -> u32 {
         let slowness = self.slowness.as_ref();

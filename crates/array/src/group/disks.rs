@@ -257,6 +257,11 @@ impl<P: Payload> Disks<P> {
         }
     }
 
+    /// Takes the credits for bursts from a cloud volume.
+    pub(super) fn spend_credits(&mut self, now_ns: u64, id: StationId) {
+        self.stations[usize::from(id.0)].spend_credits(now_ns);
+    }
+
     /// Changes what a disk stores without a trace.
     pub(super) fn corrupt(&mut self, id: StationId, first_sector: u64, sectors: u32, payload: &P) {
         self.stations[usize::from(id.0)].corrupt(first_sector, sectors, payload);

@@ -40,6 +40,7 @@ mod repair;
 mod request;
 mod rules;
 mod scrub;
+mod sector_damage;
 mod set;
 mod settings;
 mod sparing;

@@ -289,6 +289,10 @@ impl crate::kept::DiskContents<Bytes> for Noted {
             .push((first_sector, !payload.is_zeros()));
     }
 
+    fn extents(&self) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
+
     fn discard(&mut self, _: u64, _: u64) {}
 
     fn clear(&mut self) {}

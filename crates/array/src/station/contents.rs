@@ -94,6 +94,21 @@ impl<P: Payload> Contents<P> {
         }
     }
 
+    /// Where data are, in whole blocks: extents of first sector and sectors, in their order.
+    pub(super) fn extents(&self) -> Vec<(u64, u64)> {
+        match self {
+            Self::Memory(blocks) => {
+                let mut numbers: Vec<u64> = blocks.keys().copied().collect();
+                numbers.sort_unstable();
+                let extents = numbers.into_iter();
+                extents
+                    .map(|block| (block * BLOCK_SECTORS, BLOCK_SECTORS))
+                    .collect()
+            }
+            Self::Elsewhere(contents) => contents.extents(),
+        }
+    }
+
     /// Has whole blocks of an extent read as zeros, and takes no room for them any more. What is no whole block
     /// stays as it is.
     pub(super) fn discard(&mut self, first_sector: u64, sectors: u64) {

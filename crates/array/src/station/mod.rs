@@ -9,6 +9,7 @@
 mod contents;
 mod counters;
 mod dispatch;
+mod sector_damage;
 
 #[cfg(test)]
 mod tests;
@@ -404,20 +405,6 @@ impl<P: Payload> Station<P> {
         for sector in written {
             self.bad_sectors.remove(&sector);
         }
-    }
-
-    /// Makes sectors unreadable until they are written, as a flaw in the medium does, or a
-    /// controller that has to mark contents it could not recover.
-    pub(crate) fn mark_unreadable(&mut self, first_sector: u64, sectors: u32) {
-        if self.working {
-            let damaged = first_sector..first_sector + u64::from(sectors);
-            self.bad_sectors.extend(damaged);
-        }
-    }
-
-    /// Changes what is stored without anybody noticing: a lost or misdirected write.
-    pub(crate) fn corrupt(&mut self, first_sector: u64, sectors: u32, payload: &P) {
-        self.contents.write(first_sector, sectors, payload);
     }
 
     /// The disk stops working and everything on it is gone. The numbers of the requests it held

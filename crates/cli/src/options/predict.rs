@@ -79,7 +79,7 @@ pub struct PredictOptions {
     /// the pools).
     #[arg(long, value_parser = choice::<Find>(), help_heading = "What if")]
     pub find: Option<Find>,
-    /// Let something break or be repaired, TIME EVENT [NUMBER] [of GROUP] [xFACTOR] [for TIME] from the
+    /// Let something break or be repaired, TIME EVENT [NUMBER] [of GROUP] [xNUMBER] [for TIME] from the
     /// beginning of the measured phase on, such as "10m disk-fail 3", "20m disk-slow 5 x20 for 2m" or
     /// "1h controller-failover 0"; may be given several times.
     #[arg(long, value_name = "EVENT", help_heading = "What if")]

@@ -1,6 +1,7 @@
 //! From a scenario to a plan.
 
-use array::description::DatabaseDemand;
+use array::description::{DatabaseDemand, PlannedEvent};
+use array::{Fault, SectorDamage};
 use workload::Profile;
 
 use super::plan::Plan;
@@ -66,6 +67,21 @@ impl Plan {
         let mut planned = description.plan(&demands(&*profile))?;
         planned.notes.extend(scenario.notes.iter().cloned());
         description.check_events_until(&planned, profile.run().duration.as_ns())?;
+        let corrupts = |event: &PlannedEvent| {
+            matches!(
+                event.fault,
+                Fault::DamageSectors {
+                    damage: SectorDamage::Corrupted,
+                    ..
+                }
+            )
+        };
+        if planned.events.iter().any(corrupts) {
+            return Err(Error::usage(
+                "A prediction stores no contents, so there is nothing that sectors-corrupted could change.",
+                "Omit the event, or serve the array ('proofload serve'), and run on what it serves.",
+            ));
+        }
         if profile.run().until_percent.is_some() && !planned.events.is_empty() {
             return Err(Error::usage(
                 "Events are planned, and the measured phase may end before them (run.until_percent, --until).",

@@ -5,7 +5,7 @@ use array::description::PlannedArray;
 use array::group::GroupState;
 use array::payload::Payload;
 use array::raid::Level;
-use array::{Array, Fault, Incident, IncidentKind};
+use array::{Array, Fault, Incident, IncidentKind, SectorDamage};
 use measure::result::{ArrayResult, EventResult, RebuildResult, RunResult};
 
 /// A rebuild is spoken of each time it has come so far.
@@ -148,7 +148,7 @@ impl Watch {
             _ => {}
         }
         let is_planned = |&(at_ns, fault): &(u64, Fault)| {
-            at_ns == after_ns && asked_for(fault) == Some(incident.kind)
+            at_ns == after_ns && is_asked_for(fault, incident.kind)
         };
         let planned = self.from_ns.is_some() && self.planned.iter().any(is_planned);
         self.events.push(EventResult {
@@ -173,6 +173,25 @@ impl Watch {
                 format!("{} is as fast as before", disk(number))
             }
             IncidentKind::DiskReplaced(number) => format!("{} is replaced", disk(number)),
+            IncidentKind::SectorsDamaged {
+                disk: number,
+                places,
+                damage: SectorDamage::Unreadable,
+            } => format!(
+                "{} cannot read {places} places of 4 KiB any more",
+                disk(number)
+            ),
+            IncidentKind::SectorsDamaged {
+                disk: number,
+                places,
+                damage: SectorDamage::Corrupted,
+            } => format!(
+                "{} holds something else in {places} places of 4 KiB",
+                disk(number)
+            ),
+            IncidentKind::CreditsSpent(number) => {
+                format!("the credits of {} for bursts are spent", disk(number))
+            }
             IncidentKind::RebuildBegan(number) => {
                 format!(
                     "the {} begins",
@@ -249,6 +268,21 @@ impl Watch {
     }
 }
 
+/// Whether an event makes that happen. Where few places of a disk hold data, fewer are damaged than were asked for.
+fn is_asked_for(fault: Fault, kind: IncidentKind) -> bool {
+    match (fault, kind) {
+        (
+            Fault::DamageSectors { disk, damage, .. },
+            IncidentKind::SectorsDamaged {
+                disk: damaged,
+                damage: found,
+                ..
+            },
+        ) => (disk, damage) == (damaged, found),
+        _ => asked_for(fault) == Some(kind),
+    }
+}
+
 /// What an event makes happen at once.
 fn asked_for(fault: Fault) -> Option<IncidentKind> {
     Some(match fault {
@@ -256,6 +290,16 @@ fn asked_for(fault: Fault) -> Option<IncidentKind> {
         Fault::SlowDisk { disk, factor: 1 } => IncidentKind::DiskRecovered(disk),
         Fault::SlowDisk { disk, factor } => IncidentKind::DiskSlowed { disk, factor },
         Fault::ReplaceDisk(number) => IncidentKind::DiskReplaced(number),
+        Fault::DamageSectors {
+            disk,
+            places,
+            damage,
+        } => IncidentKind::SectorsDamaged {
+            disk,
+            places,
+            damage,
+        },
+        Fault::SpendCredits(number) => IncidentKind::CreditsSpent(number),
         Fault::FailController(number) => IncidentKind::ControllerFailed(number),
         Fault::RestoreController(number) => IncidentKind::ControllerReturned(number),
         Fault::LoseCacheBattery(number) => IncidentKind::CacheBatteryFailed(number),

@@ -59,9 +59,11 @@ pub(super) fn database_reads(
 }
 
 /// The events that are failures; the others are repairs, and what follows from either.
-const FAILURES: [&str; 4] = [
+const FAILURES: [&str; 6] = [
     "disk-fails",
     "disk-slows",
+    "sectors-unreadable",
+    "credits-spent",
     "controller-fails",
     "cache-battery-fails",
 ];

@@ -203,6 +203,17 @@ impl DiskContents<Bytes> for StoredDisk {
         shared.files.write(self.file, offset, payload.as_slice());
     }
 
+    fn extents(&self) -> Vec<(u64, u64)> {
+        let mut shared = self.shared.borrow_mut();
+        let found = shared.files.data_extents(self.file);
+        let found = found.unwrap_or_else(|error| {
+            shared.error.get_or_insert(error);
+            Vec::new()
+        });
+        let in_sectors = |(from, to): (u64, u64)| (from / SECTOR_BYTES, (to - from) / SECTOR_BYTES);
+        found.into_iter().map(in_sectors).collect()
+    }
+
     fn discard(&mut self, first_sector: u64, sectors: u64) {
         let (offset, length) = (first_sector * SECTOR_BYTES, sectors * SECTOR_BYTES);
         self.shared

@@ -19,6 +19,8 @@ const HEADER_BYTES: usize = 16;
 const MAGIC: u32 = 0x5052_4c31;
 /// Between two searches for data in a sparse file so much is read at a time.
 const PIECE_BYTES: u64 = 128 << 10;
+/// The unit of extents.
+const BLOCK_BYTES: u64 = 4096;
 
 /// What is done to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +86,27 @@ impl Files {
                 }
                 Change::Zero { .. } => false,
             })
+    }
+
+    /// Where a file has data, from and to, in whole blocks and in their order. What is only gathered is not among them.
+    pub(super) fn data_extents(&self, file: u32) -> io::Result<Vec<(u64, u64)>> {
+        let source = &self.files[file as usize];
+        let end = source.metadata()?.len();
+        let mut extents: Vec<(u64, u64)> = Vec::new();
+        let mut at = next_data(source, 0);
+        while at < end {
+            let hole = rustix::fs::seek(source, SeekFrom::Hole(at)).unwrap_or(end);
+            let (from, to) = (
+                at / BLOCK_BYTES * BLOCK_BYTES,
+                hole.next_multiple_of(BLOCK_BYTES),
+            );
+            match extents.last_mut().filter(|(_, before)| *before >= from) {
+                Some((_, before)) => *before = to,
+                None => extents.push((from, to)),
+            }
+            at = next_data(source, to);
+        }
+        Ok(extents)
     }
 
     /// What a file holds, into bytes that are zero; zeros beyond its end. Holes are not read.
@@ -347,6 +370,8 @@ mod tests {
         files.read(0, from, &mut read).expect("read");
         assert_eq!(read.iter().filter(|&&byte| byte == 7).count(), 4096);
         assert_eq!(read[1 << 19..][..4096], [7; 4096]);
+        let data = (512 << 20, (512 << 20) + 4096);
+        assert_eq!(files.data_extents(0).expect("extents"), [data]);
         files.zero(0, 0, 1 << 30);
         assert_eq!(files.gathered.len(), 1);
         files.commit().expect("committed");

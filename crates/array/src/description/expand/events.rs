@@ -67,7 +67,8 @@ impl Expansion<'_> {
         let lasts = keys.lasts.or_else(|| keys.what.usual_length())?;
         let path = format!("event.{number}.lasts");
         let Some(what) = keys.what.repair() else {
-            let message = "this event is a repair, and repairs last";
+            let message =
+                "nothing ends this event after a time: it is a repair, or happens at once";
             self.report(&path, message, Some("omit 'lasts'"));
             return None;
         };
@@ -125,37 +126,7 @@ impl Expansion<'_> {
             EventSubject::Group => return self.fault_of_group(keys, path),
             EventSubject::Array => return self.fault_of_array(keys, path),
         }
-        let (disk, name) = self.disk_of(keys, path)?;
-        Some(match keys.what {
-            EventName::DiskFails => (Fault::FailDisk(disk), format!("{name} fails")),
-            EventName::DiskSlows => (
-                Fault::SlowDisk { disk, factor },
-                format!("{name} slows down by a factor of {factor}"),
-            ),
-            EventName::DiskRecovers => (
-                Fault::SlowDisk { disk, factor },
-                format!("{name} is as fast as before"),
-            ),
-            _ => (Fault::ReplaceDisk(disk), format!("{name} is replaced")),
-        })
-    }
-
-    /// How many times as long everything takes after an event.
-    fn factor_of(&mut self, keys: &EventKeys, path: &str) -> Option<u32> {
-        match (keys.what, keys.factor) {
-            (EventName::DiskSlows, Some(factor)) => Some(factor),
-            (EventName::DiskSlows, None) => {
-                let help = "write factor = 10 for a disk that takes ten times as long; with --event it is x10, as in 'disk-slow 3 x10'";
-                self.report(path, "nothing says by how much the disk slows", Some(help));
-                None
-            }
-            (_, Some(_)) => {
-                let message = "only a disk that slows has a factor";
-                self.report(&format!("{path}.factor"), message, Some("omit it"));
-                None
-            }
-            (_, None) => Some(1),
-        }
+        self.fault_of_disk(keys, factor, path)
     }
 
     fn fault_of_controller(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
@@ -274,68 +245,6 @@ impl Expansion<'_> {
         })
     }
 
-    /// Number and name of the disk that an event is about.
-    fn disk_of(&mut self, keys: &EventKeys, path: &str) -> Option<(u32, String)> {
-        if keys.controller.is_some() {
-            let message = "this event is about a disk and has no controller";
-            self.report(&format!("{path}.controller"), message, None);
-            return None;
-        }
-        let Some(disk) = keys.disk else {
-            let help = "write disk = 3, and group = \"NAME\" to count within a disk group";
-            self.report(path, "nothing says which disk this is", Some(help));
-            return None;
-        };
-        let groups = &self.settings.backend.disk_group;
-        let sizes = groups
-            .iter()
-            .map(|group| u32::from(group.disks) + u32::from(group.spares));
-        let mut first = 0;
-        let spans: Vec<(String, u32, u32)> = groups
-            .iter()
-            .zip(sizes)
-            .map(|(group, size)| {
-                first += size;
-                (group.name.clone(), first - size, size)
-            })
-            .collect();
-        let (at, disk, limit) = match &keys.group {
-            None => (format!("{path}.disk"), disk, first),
-            Some(name) => {
-                let Some((_, begin, size)) = spans.iter().find(|(group, ..)| group == name) else {
-                    let names: Vec<&str> = spans.iter().map(|span| span.0.as_str()).collect();
-                    let help = format!("the disk groups are {}", names.join(", "));
-                    let message = format!("there is no disk group '{name}'");
-                    self.report(&format!("{path}.group"), message, Some(&help));
-                    return None;
-                };
-                let limit = begin + size;
-                (format!("{path}.disk"), disk.saturating_add(*begin), limit)
-            }
-        };
-        if disk >= limit {
-            let (whose, count) = match &keys.group {
-                None => ("the array".to_owned(), limit),
-                Some(name) => {
-                    let size = spans
-                        .iter()
-                        .find(|span| span.0 == *name)
-                        .map_or(0, |span| span.2);
-                    (format!("group '{name}'"), size)
-                }
-            };
-            let message = format!("there is no disk {}", keys.disk.unwrap_or(0));
-            let help = format!("{whose} has {count} disks with its spares, from 0 on");
-            self.report(&at, message, Some(&help));
-            return None;
-        }
-        let span = spans
-            .iter()
-            .find(|(_, begin, size)| (*begin..begin + size).contains(&disk));
-        let (group, begin, _) = span?;
-        Some((disk, format!("disk {} of group '{group}'", disk - begin)))
-    }
-
     /// Reports beforehand the failures that the array does not tolerate.
     fn expect(&mut self, events: &[PlannedEvent]) {
         let groups = self.settings.backend.disk_group.clone();
@@ -386,6 +295,8 @@ impl Expansion<'_> {
                 | Fault::LoseCacheBattery(_)
                 | Fault::RestoreCacheBattery(_)
                 | Fault::SlowDisk { .. }
+                | Fault::DamageSectors { .. }
+                | Fault::SpendCredits(_)
                 | Fault::FillGroup(_)
                 | Fault::EmptyGroup(_) => {}
             }
@@ -394,7 +305,10 @@ impl Expansion<'_> {
 }
 
 /// The disk group of a disk, and the disk's number in it.
-fn group_of(groups: &[crate::group::DiskGroupSettings], disk: u32) -> Option<(usize, u32)> {
+pub(super) fn group_of(
+    groups: &[crate::group::DiskGroupSettings],
+    disk: u32,
+) -> Option<(usize, u32)> {
     let mut first = 0;
     for (number, group) in groups.iter().enumerate() {
         let size = u32::from(group.disks) + u32::from(group.spares);

@@ -5,6 +5,7 @@
 
 mod calibration;
 mod check;
+mod disk_events;
 mod events;
 mod groups;
 mod pools;

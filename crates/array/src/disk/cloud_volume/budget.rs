@@ -43,6 +43,15 @@ impl Budget {
         }
     }
 
+    /// Has no credits left at `now_ns`.
+    pub(super) fn spend(&mut self, now_ns: f64) {
+        if let Some(credits) = &mut self.credits {
+            credits.left = 0.0;
+            // What was taken before may pass later than now; until then nothing is earned twice.
+            credits.as_of_ns = credits.as_of_ns.max(now_ns);
+        }
+    }
+
     /// Takes an amount out; when it may pass, at `now_ns` or later. What was taken before passes before.
     pub(super) fn take(&mut self, now_ns: f64, amount: f64) -> f64 {
         let mut allowed_ns = self.free_ns.max(now_ns);

@@ -70,6 +70,12 @@ impl CloudVolumeDescription {
         checker.finish()
     }
 
+    /// Whether it may exceed its base rates for a while.
+    #[must_use]
+    pub fn has_bursts(&self) -> bool {
+        self.burst_iops.is_some() || self.burst_mb_per_s.is_some()
+    }
+
     pub(super) fn counted_bytes(&self) -> u64 {
         u64::from(self.counted_kib) << 10
     }

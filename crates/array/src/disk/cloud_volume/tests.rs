@@ -72,6 +72,27 @@ fn a_burst_lasts_as_long_as_its_credits() {
 }
 
 #[test]
+fn without_its_credits_a_volume_has_its_base_rate() {
+    let mut disk = CloudVolume::new(&volume(), 1);
+    assert!(ended_per_second(&mut disk, 64, 4, 2)[1].abs_diff(3_000) <= 64);
+    while let Some(now_ns) = disk.next_completion_ns() {
+        disk.complete(now_ns);
+    }
+    disk.spend_credits(10_000_000_000);
+    let mut last_ns = 0;
+    for tag in 0..64 {
+        disk.submit(10_000_000_000, read(tag, 4));
+    }
+    while let Some(now_ns) = disk.next_completion_ns() {
+        disk.complete(now_ns);
+        last_ns = now_ns;
+    }
+    // 64 requests at 300 a second.
+    let took_s = (last_ns - 10_000_000_000) as f64 / 1e9;
+    assert!((0.19..0.24).contains(&took_s), "{took_s}");
+}
+
+#[test]
 fn credits_come_back_while_little_is_asked_for() {
     let mut disk = CloudVolume::new(
         &CloudVolumeDescription {
