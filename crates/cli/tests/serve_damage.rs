@@ -10,14 +10,16 @@ use common::served::{bytes, ended, opened, serving};
 
 const DATA_BYTES: usize = 8 << 20;
 
-/// What is read comes from the disks, and what was flushed is on them.
-const PAST_THE_CACHE: [&str; 6] = [
+/// What is read comes from the disks, and what was written is on them.
+const PAST_THE_CACHE: [&str; 8] = [
     "--control",
     "socket",
     "--set",
-    "array.cache.cache_reads=false",
+    "array.volumes.write_policy=write-through",
     "--set",
-    "array.cache.flush=\"disks\"",
+    "array.volumes.direct_io=true",
+    "--set",
+    "array.volumes.read_ahead=false",
 ];
 
 fn read(volume: &File) -> Vec<u8> {
@@ -42,7 +44,7 @@ fn places_that_cannot_be_read_are_computed_and_changed_ones_are_handed_out() {
     // All that disk 2 holds: the others are enough.
     here.proofload("event socket sectors-unreadable 2 x1000000")
         .exits(0)
-        .prints("cannot read 1000000 places of 4 KiB any more");
+        .prints("cannot read up to 1000000 places of 4 KiB any more");
     running.wait_until_it_says("cannot read ");
     assert!(read(&volume) == written, "computed from the other disks");
     for disk in DISKS {

@@ -22,7 +22,7 @@ impl Expansion<'_> {
                     places,
                     damage: SectorDamage::Unreadable,
                 },
-                format!("{name} cannot read {places} places of 4 KiB any more"),
+                format!("{name} cannot read up to {places} places of 4 KiB any more"),
             ),
             EventName::SectorsCorrupted => (
                 Fault::DamageSectors {
@@ -30,7 +30,7 @@ impl Expansion<'_> {
                     places,
                     damage: SectorDamage::Corrupted,
                 },
-                format!("{name} holds something else in {places} places of 4 KiB"),
+                format!("{name} holds something else in up to {places} places of 4 KiB"),
             ),
             EventName::CreditsSpent => {
                 self.require_bursts(disk, &name, path)?;
