@@ -128,6 +128,7 @@ impl Story {
             device: Some(device.into()),
             capacity_bytes: 4_000_787_030_016,
             free_bytes: 2_900_000_000_000,
+            unflushed_by: None,
         };
         result.target.databases = vec![place("/mnt/mail", "sdb")];
         result.target.logs = vec![place("/mnt/log", "sdc")];
