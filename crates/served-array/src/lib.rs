@@ -64,7 +64,6 @@ pub struct ServedArray {
 impl ServedArray {
     /// An array by its name, such as `msa2050`, or the path of its description; it is started by
     /// [`ArrayToServe::start`].
-    #[must_use]
     pub fn of(array: impl Into<String>) -> ArrayToServe {
         ArrayToServe::new(array.into())
     }
