@@ -287,6 +287,13 @@ fn disks_that_work_have_flaws_and_credits() {
     assert!(text.contains("cannot read 50 places of 4 KiB"), "{text}");
     assert_eq!(found["events"][0]["what"], "sectors-unreadable");
     assert_eq!(found["events"][0]["planned"], true);
+    here.file(
+        "places.toml",
+        "extends = \"msa2050\"\ntitle = \"Places\"\n[[event]]\nat = \"5s\"\nwhat = \"power-cut\"\nplaces = 3\n",
+    );
+    with_events(&here, &line.replace("msa2050", "places.toml"), &[])
+        .exits(2)
+        .says("only sectors that are unreadable or corrupted have places");
     with_events(&here, line, &["20s sectors-corrupted 1 x50"])
         .exits(2)
         .says("A prediction stores no contents");

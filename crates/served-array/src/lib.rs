@@ -35,10 +35,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use proofload::Error;
+pub use proofload::serve::ServeOutcome;
 pub use proofload::serve::state::ServingState;
-pub use proofload::serve::{ServeOutcome, ask_for_event, ask_for_state};
 pub use start::ArrayToServe;
 
+use proofload::serve::{ask_for_event, ask_for_state};
 use workload::progress::StopRequest;
 
 /// The device that mounts need.

@@ -11,10 +11,10 @@ impl Expansion<'_> {
         &mut self,
         keys: &EventKeys,
         factor: u32,
+        places: u32,
         path: &str,
     ) -> Option<(Fault, String)> {
         let (disk, name) = self.disk_of(keys, path)?;
-        let places = self.places_of(keys, path)?;
         Some(match keys.what {
             EventName::SectorsUnreadable => (
                 Fault::DamageSectors {
@@ -69,7 +69,7 @@ impl Expansion<'_> {
     }
 
     /// In how many places of a disk it happens; 0 for events without places.
-    fn places_of(&mut self, keys: &EventKeys, path: &str) -> Option<u32> {
+    pub(super) fn places_of(&mut self, keys: &EventKeys, path: &str) -> Option<u32> {
         match (keys.what.has_places(), keys.places) {
             (true, Some(places)) => Some(places),
             (true, None) => {

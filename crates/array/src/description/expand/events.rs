@@ -120,13 +120,14 @@ impl Expansion<'_> {
 
     fn fault_of(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
         let factor = self.factor_of(keys, path)?;
+        let places = self.places_of(keys, path)?;
         match keys.what.subject() {
             EventSubject::Disk => {}
             EventSubject::Controller => return self.fault_of_controller(keys, path),
             EventSubject::Group => return self.fault_of_group(keys, path),
             EventSubject::Array => return self.fault_of_array(keys, path),
         }
-        self.fault_of_disk(keys, factor, path)
+        self.fault_of_disk(keys, factor, places, path)
     }
 
     fn fault_of_controller(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
