@@ -21,8 +21,8 @@ const ALTERATIONS: [&str; 5] = [
 /// The highest id of a trade: it rises when the load has begun.
 const LAST_TRADE: &str = "SELECT MAX(id) FROM trade";
 
-/// Alters rows under a load, of which `number` is the number that a query gives.
-fn alter(load: &Load, number: &dyn Fn(&str) -> i64, execute: &dyn Fn(&str)) {
+/// Alters rows under a load, of which `number` is the number that a query gives. Each must be found.
+fn alter(load: Load, number: Number<'_>, execute: Change<'_>) {
     load.wait_for_load();
     let before = number(LAST_TRADE);
     while number(LAST_TRADE) == before {
@@ -32,6 +32,7 @@ fn alter(load: &Load, number: &dyn Fn(&str) -> i64, execute: &dyn Fn(&str)) {
         execute(sql);
     }
     sleep(Duration::from_secs(1));
+    are_found(&load.end());
 }
 
 #[track_caller]
@@ -45,8 +46,12 @@ fn are_found(result: &RunResult) {
     assert!(reason.contains(" news_reference ("), "{reason}");
 }
 
-#[test]
-fn rows_of_postgresql_altered_under_a_load_are_found() {
+/// A query of one number, and a change, each by a session of its own.
+type Number<'a> = &'a dyn Fn(&str) -> i64;
+type Change<'a> = &'a dyn Fn(&str);
+
+/// Puts a load on PostgreSQL, if it is installed, and alters what is there.
+fn on_postgresql(alter: impl FnOnce(Load, Number<'_>, Change<'_>)) {
     let room = common::room();
     let Some(cluster) = copies::cluster(&room) else {
         return;
@@ -54,16 +59,11 @@ fn rows_of_postgresql_altered_under_a_load_are_found() {
     let postgres = cluster.database().unwrap();
     let ask = |sql: &str| postgres.connect_for_sql().unwrap().ask(sql).unwrap();
     let load = Load::start(Arc::new(postgres.clone()));
-    alter(
-        &load,
-        &|sql| ask(sql)[0][0].as_deref().unwrap().parse().unwrap(),
-        &|sql| drop(ask(sql)),
-    );
-    are_found(&load.end());
+    alter(load, &|sql| first_number(&ask(sql)), &|sql| drop(ask(sql)));
 }
 
-#[test]
-fn rows_of_sqlite_altered_under_a_load_are_found() {
+/// The same of SQLite.
+fn on_sqlite(alter: impl FnOnce(Load, Number<'_>, Change<'_>)) {
     let room = common::room();
     let sqlite = copies::sqlite(room.path());
     let path = sqlite.path().to_owned();
@@ -74,11 +74,20 @@ fn rows_of_sqlite_altered_under_a_load_are_found() {
     };
     let load = Load::start(Arc::new(sqlite));
     alter(
-        &load,
+        load,
         &|sql| connect().query_row(sql, [], |row| row.get(0)).unwrap(),
         &|sql| assert!(connect().execute(sql, []).unwrap() > 0, "{sql}"),
     );
-    are_found(&load.end());
+}
+
+#[test]
+fn rows_of_postgresql_altered_under_a_load_are_found() {
+    on_postgresql(alter);
+}
+
+#[test]
+fn rows_of_sqlite_altered_under_a_load_are_found() {
+    on_sqlite(alter);
 }
 
 /// Trades that were completed after this one.
@@ -115,7 +124,7 @@ const OF_COMPLETED_TRADES: [(&str, &str); 6] = [
 ];
 
 /// Alters completed trades of a run under its load. Each rule that is broken must be named.
-fn alter_completed_trades(load: Load, number: &dyn Fn(&str) -> i64, execute: &dyn Fn(&str)) {
+fn alter_completed_trades(load: Load, number: Number<'_>, execute: Change<'_>) {
     let before = number(LAST_TRADE);
     load.wait_for_load();
     let completed = || number(&format!("{COMPLETED_AFTER}{before}"));
@@ -146,14 +155,7 @@ fn first_number(rows: &[Vec<Option<String>>]) -> i64 {
 
 #[test]
 fn completed_trades_of_postgresql_altered_under_a_load_are_found() {
-    let room = common::room();
-    let Some(cluster) = copies::cluster(&room) else {
-        return;
-    };
-    let postgres = cluster.database().unwrap();
-    let ask = |sql: &str| postgres.connect_for_sql().unwrap().ask(sql).unwrap();
-    let load = Load::start(Arc::new(postgres.clone()));
-    alter_completed_trades(load, &|sql| first_number(&ask(sql)), &|sql| drop(ask(sql)));
+    on_postgresql(alter_completed_trades);
 }
 
 #[test]
@@ -169,18 +171,5 @@ fn completed_trades_of_mariadb_altered_under_a_load_are_found() {
 
 #[test]
 fn completed_trades_of_sqlite_altered_under_a_load_are_found() {
-    let room = common::room();
-    let sqlite = copies::sqlite(room.path());
-    let path = sqlite.path().to_owned();
-    let connect = || {
-        let connection = rusqlite::Connection::open(&path).unwrap();
-        connection.busy_timeout(Duration::from_secs(60)).unwrap();
-        connection
-    };
-    let load = Load::start(Arc::new(sqlite));
-    alter_completed_trades(
-        load,
-        &|sql| connect().query_row(sql, [], |row| row.get(0)).unwrap(),
-        &|sql| assert!(connect().execute(sql, []).unwrap() > 0, "{sql}"),
-    );
+    on_sqlite(alter_completed_trades);
 }
