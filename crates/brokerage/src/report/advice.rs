@@ -12,7 +12,7 @@ pub(super) fn advice(result: &RunResult) -> Vec<Advice> {
     let error = result.errors.first();
     let of_error = error.and_then(|error| match error.kind {
         ErrorKind::Unavailable => Some(server_gone(error)),
-        ErrorKind::Inconsistent => Some(consistency::failed(result, error)),
+        ErrorKind::Inconsistent => Some(consistency::failed(result)),
         ErrorKind::ServerSide => Some(server_side(error)),
         ErrorKind::OutOfSpace if result.kind == RunKind::Prediction => Some(data_files_full()),
         _ => None,

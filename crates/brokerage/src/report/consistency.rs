@@ -2,10 +2,10 @@
 
 use crate::guarantees;
 use measure::display::{Advice, AdviceId};
-use measure::result::{ErrorRecord, RunResult, ServerResult};
+use measure::result::{RunResult, ServerResult};
 
 /// What failed consistency checks mean, and what may have caused them.
-pub(super) fn failed(result: &RunResult, error: &ErrorRecord) -> Advice {
+pub(super) fn failed(result: &RunResult) -> Advice {
     let server = result.server.as_ref();
     let had_outage = server.is_some_and(|server| !server.outages.is_empty());
     let when = if had_outage {
@@ -18,12 +18,11 @@ pub(super) fn failed(result: &RunResult, error: &ErrorRecord) -> Advice {
         AdviceId::INCONSISTENT,
         "Consistency checks failed: find the cause first; the figures are not valid",
         format!(
-            "{} So the database lost or duplicated committed work, or another program changed it \
-             during the run.{when} {} Check the server's log and the kernel's log of this time; \
+            "The database lost or duplicated committed work, or another program changed it \
+             during the run; the verdict says in which rows.{when} {} Check the server's log and the kernel's log of this time; \
              {}the write caches of controllers and disks, which must survive a power failure; and \
              which other programs write to this database. Then run again with a new database, \
              without --reuse: this one stays inconsistent.",
-            error.error.trim(),
             server.map_or_else(String::new, risks),
             server.map_or_else(String::new, settings_to_check)
         ),

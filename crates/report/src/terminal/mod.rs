@@ -14,7 +14,7 @@ pub use style::Style;
 use measure::display::{Medium, Section, Tile};
 use measure::grid::GridResult;
 use measure::metric::Unit;
-use measure::result::{RunKind, RunResult};
+use measure::result::{ErrorKind, RunKind, RunResult};
 
 use crate::advice::advice;
 use crate::comparison::{Comparison, Shown};
@@ -102,9 +102,11 @@ fn error_bars(text: &mut Text, result: &RunResult) {
     }
 }
 
-/// The first errors one by one, and all of them by class.
+/// The first errors one by one, without failed consistency checks (what they found is the reason of the
+/// verdict), and all of them by class.
 fn errors(text: &mut Text, result: &RunResult) {
-    for error in result.errors.iter().take(MOST_ERRORS) {
+    let listed = result.errors.iter().take(MOST_ERRORS);
+    for error in listed.filter(|error| error.kind != ErrorKind::Inconsistent) {
         let page = error
             .page
             .map_or(String::new(), |page| format!(", page {}", count(page)));

@@ -130,7 +130,15 @@ fn the_first_errors_are_shown_and_the_others_counted() {
         ..Default::default()
     };
     let mut result = RunResult {
-        errors: vec![error(None, 1), error(Some(1_234), 2), error(None, 0)],
+        errors: vec![
+            error(None, 1),
+            error(Some(1_234), 2),
+            error(None, 0),
+            measure::result::ErrorRecord {
+                kind: measure::result::ErrorKind::Inconsistent,
+                ..error(None, 1)
+            },
+        ],
         ..RunResult::default()
     };
     assert_eq!(

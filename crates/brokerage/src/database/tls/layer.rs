@@ -1,5 +1,6 @@
 //! The layer between the buffers of a protocol and the socket.
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
 
 use rustls::pki_types::ServerName;
@@ -175,12 +176,17 @@ fn certificate(host: &str, error: &CertificateError) -> String {
             "the certificate of the server at {host} is not valid yet: see whether the clock of \
              this system is right"
         ),
-        error => format!(
-            "the certificate of the server at {host} cannot be verified ({error}): if it signs \
-             itself, name it with sslrootcert=FILE; if not, make one of X.509 version 3 for the \
-             server, with its name as subjectAltName, or take any certificate with sslmode=require"
-        ),
+        CertificateError::Other(error) => unverified(host, error),
+        error => unverified(host, error),
     }
+}
+
+fn unverified(host: &str, error: &dyn Display) -> String {
+    format!(
+        "the certificate of the server at {host} cannot be verified ({error}): if it signs itself, \
+         name it with sslrootcert=FILE; if not, make one of X.509 version 3 for the server, with its \
+         name as subjectAltName, or take any certificate with sslmode=require"
+    )
 }
 
 fn not_for(host: &str, names: &str) -> String {
