@@ -176,6 +176,8 @@ impl AdviceId {
     pub const SERVER_SIDE: Self = Self("server-side");
     /// Consistency checks of the database failed.
     pub const INCONSISTENT: Self = Self("inconsistent");
+    /// A device counted errors, or reports that it fails.
+    pub const DEVICE_HEALTH: Self = Self("device-health");
     /// The run was stopped.
     pub const INTERRUPTED: Self = Self("interrupted");
     /// One database, or a few, are slower than the others.

@@ -6,8 +6,9 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -15,32 +16,89 @@ use crate::result::HealthFigure;
 
 /// `smartctl` may wait for a device that does not answer.
 const LONGEST: Duration = Duration::from_secs(10);
-/// How often it is asked whether the program has ended.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// What a figure says of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// Its state, such as a temperature, or a count that grows without an error: `ioerr_cnt` and the error
+    /// information log also count commands that a device does not know.
+    State,
+    /// A count of errors.
+    Errors,
+    /// A warning, unless it is 0.
+    Warning,
+    /// A self-assessment: 0 says that the device fails.
+    Assessment,
+}
 
 /// Counters that the kernel keeps of SCSI and ATA devices, in `/sys/block/NAME/device`.
-const KERNEL_COUNTERS: [(&str, &str); 2] = [
-    ("ioerr_cnt", "requests with errors (kernel)"),
-    ("iotmo_cnt", "requests with timeouts (kernel)"),
+const KERNEL_COUNTERS: [(&str, &str, Meaning); 2] = [
+    ("ioerr_cnt", "requests with errors (kernel)", Meaning::State),
+    (
+        "iotmo_cnt",
+        "requests with timeouts (kernel)",
+        Meaning::Errors,
+    ),
 ];
 
 /// Fields of the SMART / Health Information log page of NVMe devices.
-const NVME_FIELDS: [(&str, &str); 8] = [
-    ("critical_warning", "critical warning"),
-    ("temperature", "temperature, C"),
-    ("available_spare", "available spare, %"),
-    ("percentage_used", "percentage used"),
-    ("media_errors", "media and data integrity errors"),
-    ("num_err_log_entries", "error information log entries"),
-    ("unsafe_shutdowns", "unsafe shutdowns"),
-    ("warning_temp_time", "warning temperature time, min"),
+const NVME_FIELDS: [(&str, &str, Meaning); 8] = [
+    ("critical_warning", "critical warning", Meaning::Warning),
+    ("temperature", "temperature, C", Meaning::State),
+    ("available_spare", "available spare, %", Meaning::State),
+    ("percentage_used", "percentage used", Meaning::State),
+    (
+        "media_errors",
+        "media and data integrity errors",
+        Meaning::Errors,
+    ),
+    (
+        "num_err_log_entries",
+        "error information log entries",
+        Meaning::State,
+    ),
+    ("unsafe_shutdowns", "unsafe shutdowns", Meaning::State),
+    (
+        "warning_temp_time",
+        "warning temperature time, min",
+        Meaning::State,
+    ),
 ];
 
-/// Attributes of ATA devices that speak of errors.
-const ATA_ATTRIBUTES: [u64; 9] = [1, 5, 10, 184, 187, 188, 197, 198, 199];
+/// Attributes of ATA devices that speak of errors. The first is a rate that manufacturers encode each in
+/// their own way.
+const ATA_ATTRIBUTES: [(u64, Meaning); 9] = [
+    (1, Meaning::State),
+    (5, Meaning::Errors),
+    (10, Meaning::Errors),
+    (184, Meaning::Errors),
+    (187, Meaning::Errors),
+    (188, Meaning::Errors),
+    (197, Meaning::Errors),
+    (198, Meaning::Errors),
+    (199, Meaning::Errors),
+];
+
+/// A figure of a device at one time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeviceFigure {
+    value: f64,
+    meaning: Meaning,
+}
+
+impl DeviceFigure {
+    /// Whether the device has, since `before`, counted errors, or gives a warning now.
+    fn is_bad(self, before: Option<&Self>) -> bool {
+        match self.meaning {
+            Meaning::State => false,
+            Meaning::Errors => before.is_some_and(|before| self.value > before.value),
+            Meaning::Warning => self.value != 0.0,
+            Meaning::Assessment => self.value == 0.0,
+        }
+    }
+}
 
 /// The figures of one device by name.
-pub type DeviceHealth = BTreeMap<String, f64>;
+pub type DeviceHealth = BTreeMap<String, DeviceFigure>;
 
 /// The health of devices with these kernel names, as far as it can be read.
 pub fn device_health<'a>(
@@ -48,7 +106,7 @@ pub fn device_health<'a>(
 ) -> BTreeMap<String, DeviceHealth> {
     let of = |device: &str| {
         let mut figures = kernel_counters(Path::new("/sys"), device);
-        if let Some(text) = smartctl("smartctl", device) {
+        if let Some(text) = smartctl("smartctl", device, LONGEST) {
             figures.extend(smart_figures(&text));
         }
         (device.to_owned(), figures)
@@ -69,11 +127,13 @@ pub fn compare_health(
             .keys()
             .chain(last.keys().filter(|name| !first.contains_key(*name)))
         {
+            let (before, after) = (first.get(name), last.get(name));
             figures.push(HealthFigure {
                 device: device.clone(),
                 name: name.clone(),
-                before: first.get(name).copied(),
-                after: last.get(name).copied(),
+                before: before.map(|figure| figure.value),
+                after: after.map(|figure| figure.value),
+                is_bad: after.is_some_and(|after| after.is_bad(before)),
             });
         }
     }
@@ -82,9 +142,13 @@ pub fn compare_health(
 
 fn kernel_counters(sys: &Path, device: &str) -> DeviceHealth {
     let directory = sys.join("block").join(device).join("device");
-    let read = |(file, name): &(&str, &str)| {
+    let read = |(file, name, meaning): &(&str, &str, Meaning)| {
         let text = fs::read_to_string(directory.join(file)).ok()?;
-        Some(((*name).to_owned(), counter(text.trim())?))
+        let figure = DeviceFigure {
+            value: counter(text.trim())?,
+            meaning: *meaning,
+        };
+        Some(((*name).to_owned(), figure))
     };
     KERNEL_COUNTERS.iter().filter_map(read).collect()
 }
@@ -98,8 +162,8 @@ fn counter(text: &str) -> Option<f64> {
     Some(number as f64)
 }
 
-/// What `smartctl` prints of a device; `None` when it is not installed or does not answer.
-fn smartctl(program: &str, device: &str) -> Option<String> {
+/// What `smartctl` prints of a device; `None` when it is not installed or takes longer than `longest`.
+fn smartctl(program: &str, device: &str, longest: Duration) -> Option<String> {
     let path = format!("/dev/{device}");
     let mut child = Command::new(program)
         .args(["--json", "--all", "--nocheck=standby", &path])
@@ -109,21 +173,21 @@ fn smartctl(program: &str, device: &str) -> Option<String> {
         .spawn()
         .ok()?;
     let mut output = child.stdout.take()?;
-    let reader = thread::spawn(move || {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
         let mut text = String::new();
-        output.read_to_string(&mut text).map(|_| text)
+        let read = output.read_to_string(&mut text);
+        // Nobody may wait for it any more.
+        let _ = sender.send(read.map(|_| text));
     });
-    let begun = Instant::now();
-    while begun.elapsed() < LONGEST {
-        // Its status is a set of bits about the device; what counts is what it prints.
-        if child.try_wait().ok()?.is_some() {
-            return reader.join().ok()?.ok();
-        }
-        thread::sleep(POLL_INTERVAL);
-    }
-    // It waits for the device, perhaps even when it is killed: nobody waits for it.
-    let _ = child.kill();
-    None
+    let text = receiver.recv_timeout(longest);
+    // It has ended, or waits for the device, perhaps even when it is killed: its status is a set of bits
+    // about the device, and only this thread waits for it.
+    thread::spawn(move || {
+        let _ = child.kill();
+        child.wait()
+    });
+    text.ok()?.ok()
 }
 
 /// The figures in the output of `smartctl --json --all`.
@@ -132,38 +196,36 @@ fn smart_figures(text: &str) -> DeviceHealth {
         return DeviceHealth::new();
     };
     let mut figures = DeviceHealth::new();
-    if let Some(passed) = document["smart_status"]["passed"].as_bool() {
-        let passed = f64::from(u8::from(passed));
-        figures.insert(
-            "self-assessment passed (1) or failed (0)".to_owned(),
-            passed,
-        );
-    }
-    if let Some(hours) = document["power_on_time"]["hours"].as_f64() {
-        figures.insert("power-on hours".to_owned(), hours);
-    }
-    let nvme = &document["nvme_smart_health_information_log"];
-    for (field, name) in NVME_FIELDS {
-        if let Some(value) = nvme[field].as_f64() {
-            figures.insert(name.to_owned(), value);
+    let mut insert = |name: &str, value: Option<f64>, meaning| {
+        if let Some(value) = value {
+            figures.insert(name.to_owned(), DeviceFigure { value, meaning });
         }
+    };
+    let passed = document["smart_status"]["passed"].as_bool();
+    insert(
+        "self-assessment passed (1) or failed (0)",
+        passed.map(|passed| f64::from(u8::from(passed))),
+        Meaning::Assessment,
+    );
+    let hours = &document["power_on_time"]["hours"];
+    insert("power-on hours", hours.as_f64(), Meaning::State);
+    let nvme = &document["nvme_smart_health_information_log"];
+    for (field, name, meaning) in NVME_FIELDS {
+        insert(name, nvme[field].as_f64(), meaning);
     }
-    if nvme.is_null()
-        && let Some(value) = document["temperature"]["current"].as_f64()
-    {
-        figures.insert("temperature, C".to_owned(), value);
+    if nvme.is_null() {
+        let current = &document["temperature"]["current"];
+        insert("temperature, C", current.as_f64(), Meaning::State);
     }
-    if let Some(grown) = document["scsi_grown_defect_list"].as_f64() {
-        figures.insert("grown defects".to_owned(), grown);
-    }
+    let grown = &document["scsi_grown_defect_list"];
+    insert("grown defects", grown.as_f64(), Meaning::Errors);
     let table = document["ata_smart_attributes"]["table"].as_array();
     for attribute in table.into_iter().flatten() {
         let (id, name) = (attribute["id"].as_u64(), attribute["name"].as_str());
         let value = attribute["raw"]["value"].as_f64();
-        if let (Some(id), Some(name), Some(value)) = (id, name, value)
-            && ATA_ATTRIBUTES.contains(&id)
-        {
-            figures.insert(format!("{name} ({id}, raw)"), value);
+        let known = ATA_ATTRIBUTES.iter().find(|(known, _)| Some(*known) == id);
+        if let (Some((id, meaning)), Some(name)) = (known, name) {
+            insert(&format!("{name} ({id}, raw)"), value, *meaning);
         }
     }
     figures
@@ -190,7 +252,12 @@ mod tests {
 
     #[test]
     fn recorded_output_becomes_figures() {
-        let figures = |text| smart_figures(text).into_iter().collect::<Vec<_>>();
+        let figures = |text| {
+            let figures = smart_figures(text).into_iter();
+            figures
+                .map(|(name, figure)| (name, figure.value))
+                .collect::<Vec<_>>()
+        };
         let named = |figures: &[(&str, f64)]| {
             let figures = figures.iter();
             let figures = figures.map(|(name, value)| ((*name).to_owned(), *value));
@@ -237,8 +304,8 @@ mod tests {
         fs::write(device.join("iotmo_cnt"), "17\n").unwrap();
         let figures = kernel_counters(sys.path(), "sdb");
         assert_eq!(figures.len(), 2);
-        assert_eq!(figures["requests with errors (kernel)"], 31.0);
-        assert_eq!(figures["requests with timeouts (kernel)"], 17.0);
+        assert_eq!(figures["requests with errors (kernel)"].value, 31.0);
+        assert_eq!(figures["requests with timeouts (kernel)"].value, 17.0);
         fs::write(device.join("iotmo_cnt"), "unknown\n").unwrap();
         assert_eq!(kernel_counters(sys.path(), "sdb").len(), 1);
         assert!(kernel_counters(sys.path(), "sdc").is_empty());
@@ -249,12 +316,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("smartctl");
         let program = program.to_str().unwrap();
-        assert_eq!(smartctl(program, "sdb"), None);
+        assert_eq!(smartctl(program, "sdb", LONGEST), None);
         // Its status is about the device and not whether it has answered.
         fs::write(program, "#!/bin/sh\necho \"$@\"\nexit 4\n").unwrap();
         fs::set_permissions(program, Permissions::from_mode(0o755)).unwrap();
         assert_eq!(
-            smartctl(program, "sdb").as_deref(),
+            smartctl(program, "sdb", LONGEST).as_deref(),
             Some("--json --all --nocheck=standby /dev/sdb\n")
         );
     }
@@ -280,8 +347,46 @@ mod tests {
             (changed[0].before, changed[0].after),
             (Some(2.0), Some(9.0))
         );
+        assert!(changed[0].is_bad);
+        assert_eq!(figures.iter().filter(|one| one.is_bad).count(), 1);
         // A device that is gone afterwards has no figures any more.
         let gone = compare_health(&of(NVME), &BTreeMap::new());
         assert!(gone.iter().all(|one| one.after.is_none()) && !gone.is_empty());
+    }
+
+    #[test]
+    fn warnings_are_bad_and_a_state_is_not() {
+        let of = |text| BTreeMap::from([("sda".to_owned(), smart_figures(text))]);
+        let bad = |before, after| -> Vec<String> {
+            let figures = compare_health(&of(before), &of(after)).into_iter();
+            figures
+                .filter_map(|one| one.is_bad.then_some(one.name))
+                .collect()
+        };
+        assert_eq!(bad(NVME, NVME), [""; 0]);
+        let warm = NVME.replace("\"temperature\":41", "\"temperature\":70");
+        assert_eq!(bad(NVME, &warm), [""; 0]);
+        let warned = NVME.replace("\"critical_warning\":0", "\"critical_warning\":4");
+        assert_eq!(bad(NVME, &warned), ["critical warning"]);
+        // One that failed before the run, too.
+        let failed = ["self-assessment passed (1) or failed (0)"];
+        assert_eq!(bad(ATA, ATA), failed);
+        let pending = ATA.replace("\"value\":1}", "\"value\":3}");
+        assert_eq!(
+            bad(ATA, &pending),
+            ["Current_Pending_Sector (197, raw)", failed[0]]
+        );
+        assert_eq!(bad(&pending, ATA), failed);
+    }
+
+    /// What it has started may keep its output open for longer.
+    #[test]
+    fn a_smartctl_that_does_not_end_is_not_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("smartctl");
+        fs::write(&program, "#!/bin/sh\nsleep 60 &\necho {}\n").unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let program = program.to_str().unwrap();
+        assert_eq!(smartctl(program, "sdb", Duration::from_secs(1)), None);
     }
 }

@@ -62,6 +62,8 @@ pub struct HealthFigure {
     pub before: Option<f64>,
     /// Its value after the run; null when it could not be read.
     pub after: Option<f64>,
+    /// Whether the device counted errors during the run, or reports that it fails.
+    pub is_bad: bool,
 }
 
 impl HostResult {

@@ -7,7 +7,7 @@ use measure::result::{
 use measure::units;
 
 use super::{Advice, AdviceId};
-use crate::number::count;
+use crate::number::{count, figure};
 use crate::table::measured_value;
 
 /// Errors come before any number.
@@ -88,6 +88,31 @@ fn of_process_limit(first: &ErrorRecord) -> Advice {
         "A limit of the system ended the run",
         format!("{}: {}", first.file, sentence(&first.error)),
     )
+}
+
+/// Devices that counted errors during the run, give a warning or fail by their own account, whether the
+/// run met an error or not.
+pub(super) fn device_health(result: &RunResult) -> Option<Advice> {
+    let value = |value: Option<f64>| value.map_or("unknown".to_owned(), figure);
+    let bad = result.host.health.iter().filter(|one| one.is_bad);
+    let bad: Vec<String> = bad
+        .map(|one| {
+            let (before, after) = (value(one.before), value(one.after));
+            format!("{}: {}: {after} ({before} before)", one.device, one.name)
+        })
+        .collect();
+    (!bad.is_empty()).then(|| {
+        Advice::new(
+            AdviceId::DEVICE_HEALTH,
+            "A device reports errors or a failure",
+            format!(
+                "After the run, {}. Errors that a RAID or the device itself could correct do not show in \
+                 the figures of this run. Find out whether the device must be replaced: `smartctl --all \
+                 DEVICE` prints all that it says.",
+                bad.join("; ")
+            ),
+        )
+    })
 }
 
 /// Where real storage says more of an error.

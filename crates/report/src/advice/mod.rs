@@ -22,6 +22,7 @@ pub fn advice(run: &Run) -> Vec<Advice> {
     let (result, own) = (&run.result, &run.contribution);
     let of_run = [
         errors::errors(result, own),
+        errors::device_health(result),
         load::interrupted(result),
         causes::causes(result),
         host::busy(result),

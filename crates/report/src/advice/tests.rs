@@ -4,8 +4,8 @@ use measure::display::{Advice, AdviceId, Contribution};
 use measure::metric::{IoMetric, Metric, RowScope, Stream};
 use measure::result::{
     ArrayGroup, ArrayResult, Cause, CauseId, Check, CheckId, CounterSummary, DatabaseFigures,
-    DatabaseResult, DeviceResult, ErrorKind, ErrorRecord, EventResult, IoFigures, LatencyFigures,
-    RunKind, RunResult, SteadyState, Verdict,
+    DatabaseResult, DeviceResult, ErrorKind, ErrorRecord, EventResult, HealthFigure, IoFigures,
+    LatencyFigures, RunKind, RunResult, SteadyState, Verdict,
 };
 use measure::sample::{Phase, SampleRow};
 

@@ -45,7 +45,7 @@ pub fn health_table(result: &RunResult, changed: bool) -> Table {
             Cell::new(one.device.clone()),
             Cell::new(one.name.clone()),
             Cell::new(value(one.before)),
-            Cell::new(value(one.after)).notable_when(one.before != one.after),
+            Cell::new(value(one.after)).notable_when(one.is_bad),
         ]);
     }
     table
@@ -57,7 +57,7 @@ mod tests {
     use measure::result::{HealthFigure, KernelMessage};
 
     #[test]
-    fn errors_and_changes_stand_out() {
+    fn errors_stand_out() {
         let mut result = RunResult::default();
         let message = |level: &str| KernelMessage {
             at_s: 3.0,
@@ -68,25 +68,29 @@ mod tests {
         let table = kernel_messages_table(&result);
         let notable: Vec<bool> = table.rows.iter().map(|row| row[2].notable).collect();
         assert_eq!(notable, [false, true]);
-        let health = |name: &str, after| HealthFigure {
+        let health = |name: &str, after: Option<f64>| HealthFigure {
             device: "sdb".to_owned(),
             name: name.to_owned(),
             before: Some(2.0),
             after,
+            is_bad: after == Some(9.0),
         };
         result.host.health = vec![
             health("same", Some(2.0)),
             health("more", Some(9.0)),
             health("gone", None),
+            health("warmer", Some(3.0)),
         ];
-        assert_eq!(health_table(&result, false).rows.len(), 3);
+        assert_eq!(health_table(&result, false).rows.len(), 4);
         let changed = health_table(&result, true);
         let names: Vec<&str> = changed
             .rows
             .iter()
             .map(|row| row[1].text.as_str())
             .collect();
-        assert_eq!(names, ["more", "gone"]);
+        assert_eq!(names, ["more", "gone", "warmer"]);
         assert_eq!(changed.rows[1][3].text, "-");
+        let notable = changed.rows.iter().map(|row| row[3].notable);
+        assert_eq!(notable.collect::<Vec<_>>(), [true, false, false]);
     }
 }

@@ -157,3 +157,24 @@ fn an_option_that_was_given_is_not_advised() {
     settings.insert(option.to_owned(), false.into());
     assert!(!text(&result).contains(option), "{}", text(&result));
 }
+
+#[test]
+fn a_device_that_counts_errors_is_a_finding_of_a_run_that_passes() {
+    let mut result = RunResult {
+        verdict: Verdict::Pass,
+        ..RunResult::default()
+    };
+    let figure = |name: &str, is_bad| HealthFigure {
+        device: "sdb".to_owned(),
+        name: name.to_owned(),
+        before: Some(2.0),
+        after: Some(9.0),
+        is_bad,
+    };
+    result.host.health = vec![figure("temperature, C", false)];
+    assert!(of(&result, AdviceId::DEVICE_HEALTH).is_none());
+    result.host.health.push(figure("media errors", true));
+    let found = of(&result, AdviceId::DEVICE_HEALTH).expect("there is advice");
+    let words = "After the run, sdb: media errors: 9.00 (2.00 before). ";
+    assert!(found.text.starts_with(words), "{}", found.text);
+}
