@@ -188,7 +188,8 @@ pub fn notes(result: &RunResult) -> Vec<String> {
         notes.push("measured with data that fits a cache, which was allowed".to_owned());
     }
     let errors = result.error_count();
-    if result.verdict == Verdict::Pass && errors > 0 {
+    // Those that end a run, or are more than is allowed, are its verdict.
+    if result.verdict != Verdict::Error && result.ending_error().is_none() && errors > 0 {
         let noun = match errors {
             1 => "error that was",
             _ => "errors that were",
@@ -221,8 +222,8 @@ pub fn notes(result: &RunResult) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::result::{
-        BackedUpDatabase, BackupResult, Check, DeviceResult, RecoveredDatabase, RecoveryResult,
-        SearchEnd, TestKind, TuningResult, TuningStep,
+        BackedUpDatabase, BackupResult, Check, DeviceResult, ErrorRecord, RecoveredDatabase,
+        RecoveryResult, SearchEnd, TestKind, TuningResult, TuningStep,
     };
 
     fn measured() -> RunResult {
@@ -412,12 +413,23 @@ mod tests {
             end(&cached),
             "; measured with data that fits a cache, which was allowed."
         );
-        // Of a run that did not pass its own reason speaks.
+        // Of the cache the reason of a run that did not pass speaks.
+        let open = |one: &mut RunResult| {
+            cached(one);
+            one.error_counts = vec![error(class, 2)];
+            one.verdict = Verdict::Inconclusive;
+        };
+        assert_eq!(
+            end(&open),
+            "; with 2 errors that were allowed: 2 x hung request."
+        );
         assert_eq!(
             end(&|one| {
-                cached(one);
-                one.error_counts = vec![error(class, 2)];
-                one.verdict = Verdict::Inconclusive;
+                open(one);
+                one.errors = vec![ErrorRecord {
+                    ended_run: true,
+                    ..ErrorRecord::default()
+                }];
             }),
             "."
         );
