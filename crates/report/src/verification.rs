@@ -15,6 +15,8 @@ use crate::page::html;
 
 /// Columns that a value may take in a line.
 const WIDEST_VALUE: usize = 70;
+/// How much that is the same is shown before a difference.
+const HALF_VALUE: usize = WIDEST_VALUE / 2;
 
 /// Verifies the run in a directory, and whether its reports are those of these results. One that is not
 /// may have been made by another version, so it is not called changed.
@@ -102,7 +104,7 @@ pub fn verification_findings(verified: &Verified) -> String {
         recomputed,
     } in &verified.differences.listed
     {
-        let (recorded, recomputed) = (short(recorded), short(recomputed));
+        let (recorded, recomputed) = beside(recorded, recomputed);
         text.push_str(&format!(
             "  {file}: {field}\n    recorded    {recorded}\n    recomputed  {recomputed}\n"
         ));
@@ -147,13 +149,32 @@ pub fn verification_json(verified: &Verified) -> Value {
     })
 }
 
-fn short(value: &str) -> String {
-    let line = value.replace('\n', " ");
-    if line.chars().count() <= WIDEST_VALUE {
-        return line;
+/// Two values that differ, each on one line, and of long ones the part in which they do.
+fn beside(one: &str, other: &str) -> (String, String) {
+    let (one, other) = (one.replace('\n', " "), other.replace('\n', " "));
+    let same = one.chars().zip(other.chars());
+    let same = same.take_while(|(one, other)| one == other).count();
+    let from = match same {
+        0..=HALF_VALUE => 0,
+        same => same - HALF_VALUE,
+    };
+    (part(&one, from), part(&other, from))
+}
+
+/// At most [`WIDEST_VALUE`] characters of a line, the first of which is `from` if not all have room.
+fn part(line: &str, from: usize) -> String {
+    let length = line.chars().count();
+    if length <= WIDEST_VALUE {
+        return line.to_owned();
     }
-    let kept: String = line.chars().take(WIDEST_VALUE - 3).collect();
-    format!("{kept}...")
+    let before = if from > 0 { "..." } else { "" };
+    let room = WIDEST_VALUE - before.len();
+    if length - from <= room {
+        let kept: String = line.chars().skip(from).collect();
+        return format!("{before}{kept}");
+    }
+    let kept: String = line.chars().skip(from).take(room - 3).collect();
+    format!("{before}{kept}...")
 }
 
 #[cfg(test)]
@@ -178,5 +199,20 @@ mod tests {
         );
         assert!(text.starts_with(&expected), "{text}");
         assert_eq!(verification_json(&verified)["agreement"], "none");
+        // Long values that begin alike are shown where they differ.
+        let long = |digit| {
+            format!(
+                "{}achieved {digit}08 IOPS{}",
+                "a".repeat(90),
+                "b".repeat(90)
+            )
+        };
+        let (one, other) = beside(&long(3), &long(4));
+        assert!(one.contains("achieved 308 IOPS") && other.contains("achieved 408 IOPS"));
+        let lengths = [one, other].map(|one| one.chars().count());
+        assert_eq!(lengths, [WIDEST_VALUE; 2]);
+        let cut = &long(3)[..100];
+        let (_, other) = beside(&long(3), cut);
+        assert!(other.ends_with("achieved 3"), "{other}");
     }
 }
