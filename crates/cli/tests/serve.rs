@@ -76,6 +76,57 @@ fn data_survives_a_disk_that_fails_on_schedule() {
 }
 
 #[test]
+fn the_report_has_what_programs_did_and_what_broke() {
+    let here = Scratch::new();
+    let out = ["--out", "out", "--event", "1s disk-fail 3"];
+    let Some(mut running) = serving(&here, &out) else {
+        return;
+    };
+    let volume = opened(&here, "volume-1");
+    for part in 0..16 {
+        volume
+            .write_all_at(&bytes(65_536, 7), part << 16)
+            .expect("written");
+    }
+    volume.sync_all().expect("flushed");
+    running.wait_until_it_says("is degraded");
+    let mut read = vec![0; 65_536];
+    for part in 0..8 {
+        volume.read_exact_at(&mut read, part << 16).expect("read");
+    }
+    drop(volume);
+    ended(running).exits(0).prints("Report: out/report.html");
+    let result = here.result();
+    assert_eq!(
+        (&result["kind"], &result["verdict"]),
+        (&"served".into(), &"pass".into())
+    );
+    let headline = result["headline"].as_str().expect("a headline");
+    assert!(
+        headline.starts_with("SERVED: The modelled array msa2050 was served for "),
+        "{headline}"
+    );
+    // The kernel may split requests and join them.
+    let volume = &result["databases"][0];
+    assert_eq!(volume["name"], "volume-1");
+    assert_eq!(volume["writes"]["bytes"], 1 << 20, "{volume}");
+    assert_eq!(volume["reads"]["bytes"], 1 << 19, "{volume}");
+    let happened = result["events"].as_array().expect("events");
+    assert!(
+        happened.iter().any(|one| one["what"] == "disk-fails"),
+        "{happened:?}"
+    );
+    // Nothing is judged, so no verdict is recomputed.
+    here.proofload("verify out").exits(5).prints("not changed");
+    here.proofload("report out").exits(0).prints("Volumes");
+    here.proofload("certificate out")
+        .exits(2)
+        .says("modelled array");
+    let refused = here.proofload("serve msa2050 --at array --out out");
+    refused.exits(2).says("out");
+}
+
+#[test]
 fn a_killed_server_leaves_errors_and_nothing_that_hangs() {
     let here = Scratch::new();
     let Some(mut running) = serving(&here, &[]) else {

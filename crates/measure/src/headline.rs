@@ -14,10 +14,11 @@ const SIGN_OFF_S: f64 = 2.0 * 3600.0;
 #[must_use]
 pub fn word(result: &RunResult) -> &'static str {
     match result.verdict {
-        Verdict::Error if result.kind == RunKind::Trace => "ERROR",
+        Verdict::Error if !result.kind.is_of_workload() => "ERROR",
         Verdict::Interrupted if !result.complete => "UNFINISHED",
         Verdict::Interrupted => "INTERRUPTED",
         _ if result.kind == RunKind::Trace => "REPLAYED",
+        _ if result.kind == RunKind::Served => "SERVED",
         Verdict::Pass => "PASS",
         Verdict::Built => "BUILT",
         Verdict::Fail => "FAIL (performance)",
@@ -52,11 +53,11 @@ pub fn compose(result: &RunResult, load: Option<&str>) -> String {
     );
     let tests = of_tests(result);
     let has_tests_alone = !result.has_measured_phase() && !tests.is_empty();
-    if is_answer && result.kind != RunKind::Trace && has_tests_alone {
+    if is_answer && result.kind.is_of_workload() && has_tests_alone {
         let name = &result.workload.name;
         return format!("{word}: {name}: {tests}, on {}.", storage(result));
     }
-    if !is_answer || result.kind == RunKind::Trace || result.duration_s <= 0.0 {
+    if !is_answer || !result.kind.is_of_workload() || result.duration_s <= 0.0 {
         return format!("{word}: {}", without_answer::sentence(result));
     }
     let asked = match result.workload.question.as_str() {

@@ -4,7 +4,7 @@ use config::{ConfigError, Format, Layers, Source};
 #[cfg(feature = "host")]
 use execution::RunnableWorkload;
 use measure::display::Contribution;
-use measure::result::{RunKind, RunResult};
+use measure::result::RunResult;
 use serde_json::Value;
 use workload::Workload;
 use workload::{Bundled, Profile};
@@ -81,7 +81,7 @@ impl Registry {
     #[must_use]
     pub fn workload_of(&self, result: &RunResult) -> Option<&'static dyn Workload> {
         let kind = result.workload.settings.get("kind").and_then(Value::as_str);
-        let kind = kind.filter(|_| result.kind != RunKind::Trace);
+        let kind = kind.filter(|_| result.kind.is_of_workload());
         self.all().find(|one| Some(one.kind()) == kind)
     }
 

@@ -10,7 +10,7 @@ use ::serve::{
     StartError, Store, Unmounted, mount, nbd::NbdServer,
 };
 use array::SECTOR_BYTES;
-use array::description::{PlannedArray, TracedVolume};
+use array::description::{Description, PlannedArray, TracedVolume};
 use config::ByteSize;
 use measure::display::number::count;
 use measure::histogram::LatencyHistogram;
@@ -20,15 +20,17 @@ use workload::progress::StopRequest;
 use crate::replay::array_of_trace::describe_array;
 use crate::scenario::Scenario;
 use control::listen;
-use execution::Error;
+use execution::{Error, Outcome, Output, results};
 use following::Following;
 use nbd::PreparedNbd;
+use record::ServeRecord;
 use store::{open_store, refused_store, report, store_not_written};
 
 mod block;
 mod control;
 mod following;
 mod nbd;
+mod record;
 pub mod state;
 mod store;
 
@@ -65,13 +67,17 @@ pub struct ServeScenario {
     pub store: Option<PathBuf>,
     /// The socket on which events are asked for.
     pub control: Option<PathBuf>,
+    /// Where samples, the result and a report are written, if anywhere.
+    pub output: Output,
+    /// How long a sample is.
+    pub sample_interval: Duration,
 }
 
 /// A live array that can begin.
 pub struct Prepared {
     scenario: ServeScenario,
+    description: Description,
     planned: PlannedArray,
-    title: String,
     volumes: Vec<ServedVolume>,
     nbd: Option<PreparedNbd>,
     store: Option<OpenStore>,
@@ -99,7 +105,8 @@ impl Prepared {
     /// The description of the array breaks a rule, the place is not fit for a mount, or nothing can listen at the
     /// address.
     pub fn new(scenario: &ServeScenario) -> Result<Self, Error> {
-        let (title, planned, volumes) = plan(scenario)?;
+        let (description, planned, volumes) = plan(scenario)?;
+        results::check(&scenario.output)?;
         scenario.at.as_deref().map_or(Ok(()), refuse_place)?;
         if let Some(block) = &scenario.block {
             block.check(scenario.volumes)?;
@@ -113,7 +120,7 @@ impl Prepared {
             None => None,
         };
         Ok(Self {
-            title,
+            description,
             scenario: scenario.clone(),
             planned,
             volumes,
@@ -134,7 +141,7 @@ impl Prepared {
         };
         let mut text = format!(
             "{}, in real time. Its contents are {contents}.\n",
-            self.title
+            self.description.title()
         );
         for volume in &self.volumes {
             let path = self
@@ -164,7 +171,11 @@ impl Prepared {
         notify: impl Fn(&str) + Send + Clone + 'static,
         watched: impl FnOnce(StateSource) -> Result<W, Error>,
     ) -> Result<ServeOutcome, Error> {
-        let following = Following::new(&self.planned, &self.scenario.array.array, &self.title);
+        let following = Following::new(
+            &self.planned,
+            &self.scenario.array.array,
+            self.description.title(),
+        );
         let (store, path) = self.store.take().map(|one| (one.store, one.path)).unzip();
         let store = store.map(|store| store.reporting(report(notify.clone())));
         let array = LiveArray::start(
@@ -178,7 +189,11 @@ impl Prepared {
         let watched = watched(StateSource::new(array.client(), following.clone()));
         let opened = match &watched {
             Ok(_) => self.open(&array, &following, &mut front_ends, notify),
-            Err(_) => Ok(()),
+            Err(_) => Ok(None),
+        };
+        let (mut record, opened) = match opened {
+            Ok(record) => (record, Ok(())),
+            Err(error) => (None, Err(error)),
         };
         while watched.is_ok()
             && opened.is_ok()
@@ -187,6 +202,7 @@ impl Prepared {
             && !array.has_ended()
         {
             std::thread::sleep(POLL);
+            record.iter_mut().for_each(ServeRecord::poll);
         }
         // File systems write what they hold back while the array is there.
         let block = front_ends.block.map(BlockDevices::take_down);
@@ -195,6 +211,7 @@ impl Prepared {
         let unmounted = front_ends
             .mounted
             .map_or(Ok(Unmounted::Whole), Mounted::unmount);
+        record.iter_mut().for_each(ServeRecord::end);
         let mut served = array.stop();
         watched.and(opened)?;
         if let (Some(error), Some(path)) = (served.store_error.take(), &path) {
@@ -211,7 +228,9 @@ impl Prepared {
             Unmounted::Whole => None,
             Unmounted::InUse { holders } => Some(holders),
         };
+        let recorded = record.map(|record| record.finish(&served)).transpose()?;
         Ok(ServeOutcome {
+            recorded,
             served,
             at,
             holders,
@@ -219,14 +238,15 @@ impl Prepared {
         })
     }
 
-    /// Mounts the volumes and listens, as far as that is asked for.
+    /// Mounts the volumes and listens, as far as that is asked for, and begins the record, if there is to be one,
+    /// before it says so.
     fn open(
         &mut self,
         array: &LiveArray,
         following: &Following,
         front_ends: &mut FrontEnds,
         notify: impl Fn(&str),
-    ) -> Result<(), Error> {
+    ) -> Result<Option<ServeRecord>, Error> {
         if let Some(path) = &self.scenario.control {
             let state = StateSource::new(array.client(), following.clone());
             let socket = listen(
@@ -245,18 +265,20 @@ impl Prepared {
                 front_ends.block = Some(block.open(at, &self.volumes, &notify)?);
             }
         }
+        let mut listens = None;
         if let Some(nbd) = self.nbd.take() {
-            let description = nbd.describe(&self.volumes);
-            let server = nbd.start(array.client(), &self.volumes, &self.title);
+            listens = Some(nbd.describe(&self.volumes));
+            let server = nbd.start(array.client(), &self.volumes, self.description.title());
             let server = server.map_err(StartError::Thread);
             front_ends.nbd = Some(server.map_err(|error| not_started(error, None))?);
-            notify(&description);
         }
+        let record = ServeRecord::begin(self, array.client(), following.clone())?;
+        listens.iter().for_each(|description| notify(description));
         notify(match front_ends.mounted {
             Some(_) => "The volumes are mounted. Ctrl-C unmounts them.",
             None => "Ctrl-C ends it.",
         });
-        Ok(())
+        Ok(record)
     }
 }
 
@@ -271,6 +293,8 @@ impl FrontEnds {
 /// What was served.
 #[derive(Debug)]
 pub struct ServeOutcome {
+    /// Its result and the run directory, if there is one.
+    pub recorded: Option<Outcome>,
     /// Times of the requests.
     pub served: Served,
     /// Where the volumes were mounted; empty if they were not.
@@ -336,8 +360,8 @@ fn longest_ms(latencies: &LatencyHistogram) -> f64 {
     latencies.longest_ns() as f64 / 1e6
 }
 
-/// The array of a scenario with its volumes, and its title.
-fn plan(scenario: &ServeScenario) -> Result<(String, PlannedArray, Vec<ServedVolume>), Error> {
+/// The array of a scenario with its description and its volumes.
+fn plan(scenario: &ServeScenario) -> Result<(Description, PlannedArray, Vec<ServedVolume>), Error> {
     let (description, is_one_disk) = describe_array(&scenario.array)?;
     let named = (1..=scenario.volumes).map(|number| TracedVolume {
         name: format!("volume-{number}"),
@@ -359,7 +383,7 @@ fn plan(scenario: &ServeScenario) -> Result<(String, PlannedArray, Vec<ServedVol
         }
     });
     let volumes: Vec<ServedVolume> = volumes.collect();
-    Ok((description.title().to_owned(), planned, volumes))
+    Ok((description, planned, volumes))
 }
 
 /// Refuses a place that volumes cannot be mounted on, or would hide something.

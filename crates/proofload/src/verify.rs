@@ -24,7 +24,7 @@ pub(crate) fn terms(
     config: &str,
     registry: &Registry,
 ) -> Result<Option<Criteria>, String> {
-    if result.kind == RunKind::Trace {
+    if !result.kind.is_of_workload() {
         return Ok(None);
     }
     let profile = registry.read(&[Source::file(CONFIG_FILE, config)]);
@@ -33,7 +33,7 @@ pub(crate) fn terms(
     Ok(Some(Criteria {
         levels: match result.kind {
             RunKind::Run => profile.service_levels_on_storage(),
-            RunKind::Prediction | RunKind::Trace => profile.service_levels(),
+            RunKind::Prediction | RunKind::Trace | RunKind::Served => profile.service_levels(),
         },
         planned_s: run.duration.as_seconds(),
         hung_after_s: run.hung_request_after.as_seconds(),

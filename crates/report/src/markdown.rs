@@ -12,7 +12,7 @@ use crate::table::{
     verification_table,
 };
 use crate::terminal::facts;
-use crate::words::{headline, was_measured};
+use crate::words::{databases_title, headline, was_measured};
 
 /// The summary of one run: the answer, what decided it, the figures, the findings.
 #[must_use]
@@ -32,7 +32,10 @@ pub fn markdown(run: &Run) -> String {
         }
     }
     if was_measured(result) {
-        text.section("Databases", &databases_table(result, Detail::Short));
+        text.section(
+            databases_title(result),
+            &databases_table(result, Detail::Short),
+        );
         text.section("I/O by type", &traffic_table(result));
     }
     text.section("Block devices", &devices_table(result));

@@ -78,9 +78,18 @@ pub fn samples_of(result: &RunResult) -> String {
 #[must_use]
 pub fn stream_name(result: &RunResult, stream: Stream) -> &'static str {
     match (result.kind, stream) {
-        (RunKind::Trace, Stream::DatabaseRead) => "reads",
-        (RunKind::Trace, Stream::DatabaseWrite) => "writes",
+        (RunKind::Trace | RunKind::Served, Stream::DatabaseRead) => "reads",
+        (RunKind::Trace | RunKind::Served, Stream::DatabaseWrite) => "writes",
         (_, stream) => stream.label(),
+    }
+}
+
+/// The title of the table of [`RunResult::databases`].
+#[must_use]
+pub fn databases_title(result: &RunResult) -> &'static str {
+    match result.kind.is_of_workload() {
+        true => "Databases",
+        false => "Volumes",
     }
 }
 
@@ -88,7 +97,7 @@ pub fn stream_name(result: &RunResult, stream: Stream) -> &'static str {
 #[must_use]
 pub fn place_noun(result: &RunResult) -> &'static str {
     match result.kind {
-        RunKind::Trace => "volume",
+        RunKind::Trace | RunKind::Served => "volume",
         _ => "database",
     }
 }

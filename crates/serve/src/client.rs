@@ -14,7 +14,7 @@ use crate::served::Served;
 pub(crate) type Answer = Box<dyn FnOnce(Result<Bytes, HostError>) + Send>;
 
 /// Finds something out about the array and what clients have seen of it.
-pub(crate) type Look = Box<dyn FnOnce(&mut Array<Bytes>, &Served) + Send>;
+pub(crate) type Look = Box<dyn FnOnce(&mut Array<Bytes>, &mut Served) + Send>;
 
 /// Finds something out about the array. It runs on the thread of the model, and must not wait.
 pub(crate) type Inspection = Box<dyn FnOnce(&Array<Bytes>) + Send>;
@@ -116,7 +116,7 @@ impl Client {
     #[must_use]
     pub fn look<T: Send + 'static>(
         &self,
-        find_out: impl FnOnce(&mut Array<Bytes>, &Served) -> T + Send + 'static,
+        find_out: impl FnOnce(&mut Array<Bytes>, &mut Served) -> T + Send + 'static,
     ) -> Option<T> {
         let (found, is_found) = mpsc::channel();
         let look: Look = Box::new(move |array, served| {

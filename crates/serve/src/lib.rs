@@ -6,7 +6,8 @@
 //! - [`mount`] shows the volumes as files of a directory, through FUSE.
 //! - [`BlockDevices`] attaches those files to loop devices, and mounts file systems on them.
 //! - [`nbd`] serves them to clients of that protocol, virtual machines among them.
-//! - [`Served`] is what was served: the time that requests took, and how late the answers were.
+//! - [`Served`] is what was served: the time that requests took, and how late the answers were. A [`Meter`] counts it
+//!   for each volume, interval by interval.
 //!
 //! What is stored is kept in memory or in the files of a [`Store`], disk by disk, with the parity and the mirrors of
 //! the array.
@@ -18,6 +19,7 @@ mod covering;
 mod fuse;
 mod holders;
 mod live_array;
+mod meter;
 mod mounted;
 pub mod nbd;
 mod served;
@@ -31,6 +33,7 @@ pub use client::Client;
 pub use control::{ControlSocket, ask};
 pub use fuse::{MountError, mount};
 pub use live_array::{LiveArray, StartError, Watcher};
+pub use meter::Meter;
 pub use mounted::{Mounted, Unmounted};
 pub use served::Served;
 pub use socket_file::SocketError;

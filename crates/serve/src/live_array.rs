@@ -9,7 +9,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use array::payload::Bytes;
-use array::{Array, ArrayError, ArraySettings, HostCompletion, HostError, HostOperation};
+use array::{
+    Array, ArrayError, ArraySettings, HostCompletion, HostError, HostOperation, SECTOR_BYTES,
+    VolumeId,
+};
 
 use crate::client::{Answer, Client, Command};
 use crate::served::Served;
@@ -144,7 +147,9 @@ fn build(
 
 /// A request that the model has.
 struct UnderWay {
+    volume: VolumeId,
     operation: HostOperation,
+    bytes: u64,
     answer: Answer,
 }
 
@@ -259,7 +264,8 @@ impl Model {
             };
             self.free_tags.push(tag);
             let times_ns = (end.submitted_ns, end.completed_ns, self.clock_ns());
-            self.served.note(ended.operation, times_ns, end.result);
+            let what = (ended.volume, ended.operation, ended.bytes);
+            self.served.note(what, times_ns, end.result);
             (ended.answer)(end.result.map(|()| end.payload));
         }
         self.completed = completed;
@@ -314,7 +320,7 @@ impl Model {
                 self.advance_to(now_ns)?;
                 (self.watcher)(&mut self.array, now_ns);
                 self.served.under_way = (self.under_way.len() - self.free_tags.len()) as u64;
-                look(&mut self.array, &self.served);
+                look(&mut self.array, &mut self.served);
             }
             Command::Faults { faults, begun } => {
                 let now_ns = self.clock_ns().max(self.now_ns);
@@ -350,8 +356,12 @@ impl Model {
                 if let Some(store) = &mut self.store {
                     store.note(&request);
                 }
-                let operation = request.operation;
-                let under_way = Some(UnderWay { operation, answer });
+                let under_way = Some(UnderWay {
+                    volume: request.volume,
+                    operation: request.operation,
+                    bytes: u64::from(request.sectors) * SECTOR_BYTES,
+                    answer,
+                });
                 let tag = match self.free_tags.pop() {
                     Some(tag) => {
                         self.under_way[tag] = under_way;

@@ -8,6 +8,7 @@ use monitor::view::Lines;
 use proofload::serve::state::ServingState;
 use proofload::serve::{Prepared, ask_for_event, ask_for_state};
 
+use super::outcome::no_report;
 use crate::answer::print_answer;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
@@ -49,7 +50,13 @@ pub fn serve(options: &ServeOptions) -> Result<ExitStatus, CommandError> {
         }
         Ok(monitors)
     })?;
-    print_answer(&outcome.to_string(), ExitStatus::Pass)
+    let mut text = outcome.to_string();
+    let directory = outcome.recorded.and_then(|recorded| recorded.directory);
+    if let Some(directory) = directory {
+        let page = report::write_report(&directory).map_err(|error| no_report(&error))?;
+        text.push_str(&format!("Report: {}\n", page.display()));
+    }
+    print_answer(&text, ExitStatus::Pass)
 }
 
 fn json(state: &ServingState) -> Result<String, CommandError> {

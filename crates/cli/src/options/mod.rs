@@ -184,7 +184,7 @@ Exit status:
     /// Let real programs use a modelled array in real time: its volumes are files that FUSE mounts.
     ///
     /// What programs store is kept in memory, or with --store in a directory. Ctrl-C unmounts the volumes.
-    Serve(ServeOptions),
+    Serve(Box<ServeOptions>),
     /// Let something happen now to an array that is served.
     ///
     /// Events have the words of 'serve --event', without the time. Answered with a sentence once it has happened.

@@ -1,19 +1,22 @@
 //! The options of `serve`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgGroup, Args, value_parser};
-use config::ByteSize;
+use config::{ByteSize, TimeSpan};
 use monitor::serving::ServingWanted;
 use proofload::documents::DocumentKind;
 use proofload::scripts::Script;
 use proofload::serve::{BlockScenario, NbdScenario, ServeScenario};
-use proofload::{Error, Scenario};
+use proofload::{Error, Output, Scenario};
 
 use super::load::settings;
 
+/// Shorter samples would disturb what is served.
+const SHORTEST_SAMPLE: Duration = Duration::from_millis(100);
 /// What has no place beside `--status`.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 19] = [
     "array",
     "at",
     "block",
@@ -31,6 +34,8 @@ const OTHERS: [&str; 17] = [
     "seed",
     "live",
     "metrics",
+    "out",
+    "sample_interval",
 ];
 
 /// Options of `serve`.
@@ -44,6 +49,7 @@ const OTHERS: [&str; 17] = [
   proofload serve msa2050 --at /mnt/array --script rebuild-under-load --control /run/array.socket
   proofload serve sas-10k-900gb --at /mnt/disk --event '1m disk-slow 0 x20 for 2m'
   proofload serve msa2050 --at /mnt/array --live --metrics 9464
+  proofload serve msa2050 --at /mnt/array --size 20GiB --out results
   proofload serve --status /run/array.socket --json
   proofload serve msa2050 --nbd unix:array.sock
   proofload serve msa2050 --nbd 0.0.0.0:10809 --nbd-certificates /etc/pki/proofload
@@ -108,12 +114,30 @@ pub struct ServeOptions {
     /// Serve the state to Prometheus at http://ADDRESS/metrics. A port alone is for this host only.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<String>,
+    /// Write samples, the result and a report to this directory, which is made, or is empty.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// With --out: how long a sample is.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = sample_interval, requires = "out")]
+    pub sample_interval: TimeSpan,
     /// Change a setting of the array, such as array.pool.ssd_count=4; may be given several times.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
     pub set: Vec<String>,
     /// Seed of the random number generator; the same seed makes the same choices.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+}
+
+/// The length of a sample.
+fn sample_interval(text: &str) -> Result<TimeSpan, String> {
+    let parsed = TimeSpan::parse(text).map_err(|error| error.to_string())?;
+    match parsed.duration() >= SHORTEST_SAMPLE {
+        true => Ok(parsed),
+        false => Err(format!(
+            "a sample lasts {} ms at least",
+            SHORTEST_SAMPLE.as_millis()
+        )),
+    }
 }
 
 impl ServeOptions {
@@ -153,6 +177,11 @@ impl ServeOptions {
             at: self.at.clone(),
             store: self.store.clone(),
             control: self.control.clone(),
+            output: match &self.out {
+                Some(out) => Output::Directory(out.clone()),
+                None => Output::Memory,
+            },
+            sample_interval: self.sample_interval.duration(),
             block: self.block(),
             nbd: self.nbd.clone().map(|address| NbdScenario {
                 address,

@@ -43,7 +43,7 @@ use rules::{RULES, Rule, is_of_host};
 /// not be the one asked for.
 pub fn attribute(result: &mut RunResult) {
     result.causes.clear();
-    if result.kind == RunKind::Trace || !result.complete || !result.has_measured_phase() {
+    if !result.kind.is_of_workload() || !result.complete || !result.has_measured_phase() {
         return;
     }
     let is_real = result.kind == RunKind::Run;

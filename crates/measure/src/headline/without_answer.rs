@@ -12,6 +12,7 @@ pub(super) fn sentence(result: &RunResult) -> String {
     };
     match result.kind {
         RunKind::Trace => of_trace(result, workload),
+        RunKind::Served => of_served(result),
         _ => of_workload(result, workload),
     }
 }
@@ -54,6 +55,17 @@ fn of_workload(result: &RunResult, workload: &str) -> String {
                 format!("{errors} {noun} met: {storage} cannot be trusted yet.")
             }
         },
+    }
+}
+
+/// What programs do with an array is not judged either.
+fn of_served(result: &RunResult) -> String {
+    let place = result.target.databases.first();
+    let array = place.map_or("", |place| place.path.as_str());
+    let time = crate::display::number::duration(result.duration_s);
+    match result.complete {
+        true => format!("The modelled array {array} was served for {time}."),
+        false => format!("The serving of the modelled array {array} has no end on record."),
     }
 }
 

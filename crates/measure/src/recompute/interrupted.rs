@@ -249,6 +249,7 @@ fn refuse_kind(directory: &Path, result: &RunResult) -> Result<(), ResumeError> 
     let what = match result.kind {
         RunKind::Prediction => "a prediction",
         RunKind::Trace => "a replay of a trace",
+        RunKind::Served => "an array that was served",
         RunKind::Run if !result.ranks.is_empty() => "one of several ranks",
         RunKind::Run if result.witness.is_some() => {
             "one with a witness, which knows what one opening of the databases has acknowledged"
@@ -361,10 +362,11 @@ mod tests {
         };
         assert_eq!(refusal(stopped), None);
         type Change = fn(&mut RunResult);
-        let refused: [(&str, Change); 7] = [
+        let refused: [(&str, Change); 8] = [
             ("it has ended", |one| one.complete = true),
             ("a prediction", |one| one.kind = RunKind::Prediction),
             ("a replay of a trace", |one| one.kind = RunKind::Trace),
+            ("an array that was served", |one| one.kind = RunKind::Served),
             ("one of several ranks", |one| {
                 one.ranks = vec![RankResult::default()];
             }),

@@ -199,6 +199,19 @@ pub enum RunKind {
     Prediction,
     /// A block trace that was replayed on a modelled array.
     Trace,
+    /// What programs did with a modelled array that was served in real time.
+    Served,
+}
+
+impl RunKind {
+    /// Whether it is of a workload, whose service levels are judged and whose streams are those of databases.
+    #[must_use]
+    pub fn is_of_workload(self) -> bool {
+        match self {
+            Self::Run | Self::Prediction => true,
+            Self::Trace | Self::Served => false,
+        }
+    }
 }
 
 impl RunResult {

@@ -38,6 +38,8 @@ use execution::events::{Observer, ignore};
 use execution::recorder::Recorder;
 use execution::results;
 
+#[cfg(feature = "host")]
+pub(crate) use outcome::{array_place, volume_row};
 use plan::Plan;
 use record::Record;
 use responses::Responses;

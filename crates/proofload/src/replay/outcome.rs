@@ -1,5 +1,6 @@
 //! The result document of a replay, and the lines at its end.
 
+use array::ArraySettings;
 use jiff::Timestamp;
 use measure::display::number::{count, latency, percent};
 use measure::headline;
@@ -99,28 +100,39 @@ pub fn base(scenario: &Scenario, plan: &Plan, started: Timestamp) -> RunResult {
         .iter()
         .map(|volume| {
             let on_array = &plan.planned.settings.volumes[usize::from(volume.id.0)];
-            DatabaseResult {
-                name: volume.name.clone(),
-                path: on_array.name.clone(),
-                figures: DatabaseFigures {
-                    size_begin_bytes: volume.capacity_bytes,
-                    size_end_bytes: volume.capacity_bytes,
-                    ..DatabaseFigures::default()
-                },
-                ..DatabaseResult::default()
-            }
+            volume_row(&volume.name, &on_array.name, volume.capacity_bytes)
         })
         .collect();
-    let volumes = plan.planned.settings.volumes.iter();
+    let array = short_name(scenario.registry, &scenario.array);
+    result.target.databases = vec![array_place(array, &plan.planned.settings)];
+    result
+}
+
+/// What a result says of a volume before anything was read or written; `on_array` is its name there.
+pub fn volume_row(name: &str, on_array: &str, size_bytes: u64) -> DatabaseResult {
+    DatabaseResult {
+        name: name.to_owned(),
+        path: on_array.to_owned(),
+        figures: DatabaseFigures {
+            size_begin_bytes: size_bytes,
+            size_end_bytes: size_bytes,
+            ..DatabaseFigures::default()
+        },
+        ..DatabaseResult::default()
+    }
+}
+
+/// The modelled array as the place of the volumes.
+pub fn array_place(name: String, settings: &ArraySettings) -> TargetPath {
+    let volumes = settings.volumes.iter();
     let capacity_bytes = volumes.map(|volume| volume.capacity_mib << 20).sum();
-    result.target.databases = vec![TargetPath {
-        path: short_name(scenario.registry, &scenario.array),
+    TargetPath {
+        path: name,
         kind: TargetKind::ModelledArray,
         capacity_bytes,
         free_bytes: capacity_bytes,
         ..TargetPath::default()
-    }];
-    result
+    }
 }
 
 /// A TOML literal as a value of the document.

@@ -9,6 +9,7 @@ use array::payload::Bytes;
 use array::pool::PoolCounters;
 use array::{Array, ArrayCounters, Fault};
 use measure::histogram::LatencyHistogram;
+use measure::result::{ArrayResult, RunResult};
 
 use super::state::{
     Clients, Controller, Disk, DiskCondition, Group, HappenedEvent, Latencies, PlannedEvent, Pool,
@@ -92,6 +93,21 @@ impl Following {
             };
             sentences.iter().for_each(|sentence| notify(sentence));
         })
+    }
+
+    /// The time of the array when it was served first.
+    pub(super) fn start_ns(&self) -> u64 {
+        self.lock().watch.from_ns()
+    }
+
+    /// Adds to figures of the inside how far rebuilds are.
+    pub(super) fn enter(&self, inside: &mut ArrayResult) {
+        self.lock().watch.enter(inside);
+    }
+
+    /// Adds to a result what has happened.
+    pub(super) fn complete(&self, result: &mut RunResult) {
+        self.lock().watch.complete(result);
     }
 
     /// Somebody has asked for something at `at_ns`, a time of the array.

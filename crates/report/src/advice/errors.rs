@@ -56,7 +56,7 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
             match result.kind {
                 RunKind::Run => where_to_look(own),
                 // A model has no logs and no files.
-                RunKind::Prediction | RunKind::Trace => String::new(),
+                RunKind::Prediction | RunKind::Trace | RunKind::Served => String::new(),
             }
         ),
     ))

@@ -250,6 +250,8 @@ pub(super) fn too_short(result: &RunResult) -> Option<Advice> {
         result.verdict,
         Verdict::Error | Verdict::Built | Verdict::Interrupted
     );
+    // How long programs use an array is their affair.
+    let is_judged = is_judged && result.kind != RunKind::Served;
     (is_short && is_judged && result.has_measured_phase()).then(|| {
         let taken = match samples.count {
             0 => "No full sample was taken.".to_owned(),
@@ -264,7 +266,7 @@ pub(super) fn too_short(result: &RunResult) -> Option<Advice> {
             RunKind::Prediction => {
                 " A longer time (--duration) gives narrower confidence intervals."
             }
-            RunKind::Trace => "",
+            RunKind::Trace | RunKind::Served => "",
         };
         Advice::new(
             AdviceId::SHORT_RUN,

@@ -47,8 +47,8 @@ pub enum NotCertified {
     /// Its files cannot be read.
     #[error("{0}.")]
     Unreadable(LoadError),
-    /// It is a prediction or a replay.
-    #[error("{} is a prediction: no storage was tested.", .0.display())]
+    /// It is a prediction, a replay, or of an array that was served.
+    #[error("{} is of a modelled array: no storage was tested.", .0.display())]
     Prediction(PathBuf),
 }
 

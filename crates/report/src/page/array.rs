@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use measure::metric::Metric;
 use measure::metric::RowScope;
-use measure::result::ArrayResult;
+use measure::result::{ArrayResult, RunKind};
 use measure::sample::SampleRow;
 
 use super::run_charts::{line, over_time, phases, under_load};
@@ -33,11 +33,14 @@ pub(super) fn section(run: &Run) -> Markup {
         h2 id="array" { "Inside the array" }
         p {
             b { (array.title) } ", counters over " (duration(array.counted_s))
-            " of simulated time"
+            (match run.result.kind {
+                RunKind::Served => "",
+                _ => " of simulated time",
+            })
             @if let Some(requests) = run.result.host_requests {
                 ", " (count(requests)) " host requests in all"
             }
-            @if let Some(wall) = run.result.wall_seconds {
+            @if let Some(wall) = run.result.wall_seconds.filter(|_| run.result.kind != RunKind::Served) {
                 ", computed in " (duration(wall))
             }
             "."

@@ -126,7 +126,7 @@ fn rates(run: &Run) -> Chart {
     let mut chart = over_time("iops", "I/O requests", "IOPS");
     let transactional = line(run, |sample| sample.get(Metric::Iops));
     let name = match run.result.kind {
-        RunKind::Trace => "reads + writes",
+        RunKind::Trace | RunKind::Served => "reads + writes",
         _ => "transactional I/O (reads + writes)",
     };
     chart.add(name, 5, Mark::Line, &transactional);
@@ -243,7 +243,7 @@ fn each_database(run: &Run) -> Chart {
 fn databases_over_time(run: &Run) -> Chart {
     let noun = place_noun(&run.result);
     let what = match run.result.kind {
-        RunKind::Trace => "Read latency",
+        RunKind::Trace | RunKind::Served => "Read latency",
         _ => "Database read latency",
     };
     let mut chart = over_time("databases", &format!("{what} of each {noun}"), "ms");

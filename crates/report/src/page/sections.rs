@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use measure::display::{Medium, Section};
-use measure::result::{HostResult, RunKind, RunResult, TargetPath};
+use measure::result::{HostResult, RunResult, TargetPath};
 use measure::run_directory::REPORT_FILE;
 
 use super::tables;
@@ -16,7 +16,7 @@ use crate::table::{
     error_bars_table, error_counts_table, health_table, kernel_messages_table, operations_table,
     phases_table, ranks_table, traffic_table, verification_table,
 };
-use crate::words::{io_driver, was_measured};
+use crate::words::{databases_title, io_driver, place_noun, was_measured};
 
 /// Ranks whose reports are linked.
 const MOST_REPORTS: usize = 64;
@@ -104,14 +104,11 @@ fn section(title: &str, table: &Table) -> Markup {
 
 /// The databases, and I/O by type.
 pub(super) fn databases(result: &RunResult) -> Markup {
-    let heads = match result.kind {
-        RunKind::Trace => ("Volumes", "I/O by type, all volumes"),
-        _ => ("Databases", "I/O by type, all databases"),
-    };
+    let traffic = format!("I/O by type, all {}s", place_noun(result));
     html! {
         @if was_measured(result) {
-            (section(heads.0, &databases_table(result, Detail::Full)))
-            (section(heads.1, &traffic_table(result)))
+            (section(databases_title(result), &databases_table(result, Detail::Full)))
+            (section(&traffic, &traffic_table(result)))
         }
         @if !result.databases.is_empty() {
             details {
@@ -120,7 +117,8 @@ pub(super) fn databases(result: &RunResult) -> Markup {
                     @for database in &result.databases {
                         dt { (database.name) }
                         dd.path {
-                            (database.path) ", log in " (database.log_path) ", "
+                            (database.path) ", "
+                            @if !database.log_path.is_empty() { "log in " (database.log_path) ", " }
                             (bytes(database.figures.size_begin_bytes as f64)) " at the start, "
                             (bytes(database.figures.size_end_bytes as f64)) " at the end"
                         }

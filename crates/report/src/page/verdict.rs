@@ -62,11 +62,11 @@ pub(super) fn tiles(run: &Run) -> Markup {
             @for own in &run.contribution.tiles {
                 (tile(own.name, &in_column(own.value, own.unit), own.short_unit, &own.beside))
             }
-            @if result.kind == RunKind::Trace {
+            @if !result.kind.is_of_workload() {
                 (tile("Reads and writes", &figure(throughput.achieved_iops), "IOPS", ""))
                 (plain_average("Read latency, average", result, Stream::DatabaseRead))
                 (plain_average("Write latency, average", result, Stream::DatabaseWrite))
-                (tile("Replayed", &duration(result.duration_s), "", &samples))
+                (tile(if result.kind == RunKind::Trace { "Replayed" } else { "Served" }, &duration(result.duration_s), "", &samples))
                 (tile("Volumes", &count(result.databases.len() as u64), "", ""))
             } @else if !result.has_measured_phase() {
                 (tile("Databases", &count(result.databases.len() as u64), "", &sizes(run)))

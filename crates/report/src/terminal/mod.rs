@@ -14,7 +14,7 @@ pub use style::Style;
 use measure::display::{Medium, Section, Tile};
 use measure::grid::GridResult;
 use measure::metric::Unit;
-use measure::result::{ErrorKind, RunKind, RunResult};
+use measure::result::{ErrorKind, RunResult};
 
 use crate::advice::advice;
 use crate::comparison::{Comparison, Shown};
@@ -29,7 +29,8 @@ use crate::table::{
 };
 use crate::tone::Tone;
 use crate::words::{
-    headline, io_driver, of_curve, place_noun, samples_of, target_text, was_measured, workload_name,
+    databases_title, headline, io_driver, of_curve, place_noun, samples_of, target_text,
+    was_measured, workload_name,
 };
 use draw::Text;
 
@@ -415,10 +416,7 @@ fn databases(text: &mut Text, result: &RunResult) {
     if table.is_empty() {
         return;
     }
-    text.head(match result.kind {
-        RunKind::Trace => "Volumes",
-        _ => "Databases",
-    });
+    text.head(databases_title(result));
     let hidden = table.rows.len().saturating_sub(MOST_DATABASES);
     if hidden > 0 {
         table.rows.truncate(MOST_DATABASES);

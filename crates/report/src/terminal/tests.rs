@@ -3,6 +3,7 @@
 use super::draw::Text;
 use super::*;
 use crate::table::{Cell, Column};
+use measure::result::RunKind;
 
 #[test]
 fn words_of_tables_stay_whole_however_narrow_the_terminal_is() {
