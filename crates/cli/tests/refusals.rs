@@ -20,6 +20,15 @@ fn a_dry_run_says_what_would_be_built_and_writes_nothing() {
     .prints("1 database of 16 MiB")
     .prints("mail-001")
     .prints("3 threads");
+    // Many are not listed one by one.
+    here.directory("other");
+    let many = SMALL.replace("--databases 1 --target-size 16MiB", "--databases 13");
+    here.proofload(&format!(
+        "run exchange-2013 --on target,other --target-size 208MiB {many} --dry-run"
+    ))
+    .exits(0)
+    .prints("  mail-001, mail-003, ..., mail-013 (7 databases): in target, logs in target\n")
+    .prints("  mail-002, mail-004, ..., mail-012 (6 databases): in other, logs in other\n");
     for workload in ["exchange-2013", "brokerage --database sqlite"] {
         here.proofload(&format!(
             "run {workload} --on target --target-size 1GB --duration 1m --dry-run"
