@@ -305,6 +305,10 @@ impl Profile for MailProfile {
                 bounded(rate_iops, Unit::Iops),
                 units::figure(rate_iops / mailboxes as f64)
             ),
+            _ if mail.held_transactions_per_second.is_some() => format!(
+                "at a held rate of {} transactions/s",
+                limit(mail.held_transactions_per_second.unwrap_or_default())
+            ),
             (None, Some(threads)) if mail.iops_per_mailbox <= 0.0 => {
                 format!("with {}", units::count(u64::from(threads), "thread"))
             }
@@ -422,5 +426,11 @@ mod tests {
         profile.mail.iops_per_mailbox = 0.0;
         let question = profile.describe_question();
         assert_eq!(question, "1,000 mailboxes of 2 MiB with 12 threads");
+        profile.mail.held_transactions_per_second = Some(50.0);
+        let question = profile.describe_question();
+        assert_eq!(
+            question,
+            "1,000 mailboxes of 2 MiB at a held rate of 50 transactions/s"
+        );
     }
 }

@@ -7,16 +7,22 @@ mod storage_tests;
 pub(crate) use storage_tests::METRICS;
 
 use crate::edb_host::is_database_file;
-use measure::display::number::{counted, quantity};
+use measure::display::number::{counted, limit, quantity};
 use measure::display::{Advice, AdviceId, Contribution, LoadWords, Section};
 use measure::metric::Unit;
-use measure::result::{ErrorKind, ErrorRecord, RunKind, RunResult};
+use measure::result::{CheckId, ErrorKind, ErrorRecord, RunKind, RunResult};
 
 const WORDS: LoadWords = LoadWords {
     client: "thread",
     fewer: "mailboxes",
     to_sustain: "a lower --rate",
-    to_find_most: "To find the most that this storage sustains, raise --rate until a level fails.",
+    to_find_most: "--find max-iops finds the highest rate that this storage carries.",
+};
+
+/// The same of a run for which the highest rate was looked for.
+const WORDS_OF_SEARCH: LoadWords = LoadWords {
+    to_find_most: "The loads above it that the search tried stand in its table.",
+    ..WORDS
 };
 
 /// The same of a prediction, which can be searched.
@@ -35,6 +41,7 @@ pub(crate) fn contribution(result: &RunResult) -> Contribution {
     Contribution {
         words: match result.kind {
             RunKind::Prediction => WORDS_OF_PREDICTION,
+            _ if finds_maximum(result) => WORDS_OF_SEARCH,
             _ => WORDS,
         },
         load: load(result),
@@ -48,6 +55,11 @@ pub(crate) fn contribution(result: &RunResult) -> Contribution {
     }
 }
 
+fn finds_maximum(result: &RunResult) -> bool {
+    let tuning = result.tuning.as_ref();
+    tuning.is_some_and(|tuning| tuning.finds_maximum)
+}
+
 fn sections(result: &RunResult) -> Vec<Section> {
     let mut sections = storage_tests::sections(result);
     sections.extend(replication::section(result));
@@ -55,7 +67,8 @@ fn sections(result: &RunResult) -> Vec<Section> {
     sections
 }
 
-/// The rate with the mailboxes that made it; `None` when their number is not known.
+/// The rate, after that of transactions where it was held, with the mailboxes that made it; `None` when their
+/// number is not known.
 fn load(result: &RunResult) -> Option<String> {
     let settings = &result.workload.settings;
     let each = settings.get("mail.mailboxes_per_database")?.as_u64()?;
@@ -64,7 +77,21 @@ fn load(result: &RunResult) -> Option<String> {
         return None;
     }
     let rate = quantity(result.throughput.achieved_iops, Unit::Iops);
+    let rate = match transactions(result) {
+        Some(transactions) => format!("{transactions}, {rate}"),
+        None => rate,
+    };
     (mailboxes > 0).then(|| format!("{rate} ({})", counted(mailboxes, "mailbox")))
+}
+
+/// The rate of transactions and its target, where one was held.
+fn transactions(result: &RunResult) -> Option<String> {
+    let held = &result.workload.settings;
+    let held = held.get("mail.held_transactions_per_second")?.as_f64()?;
+    let mut checks = result.checks.iter();
+    let achieved = checks.find(|check| check.id == CheckId::TransactionRate)?;
+    let achieved = quantity(achieved.value?, Unit::TransactionsPerSecond);
+    Some(format!("{achieved} (target {})", limit(held)))
 }
 
 /// Whether an error is about a database, which can be checked, and not about a log or another file.
@@ -109,7 +136,7 @@ fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::result::DatabaseResult;
+    use measure::result::{Check, DatabaseResult, TuningResult};
 
     fn failed(kind: ErrorKind, file: &str) -> RunResult {
         let mut result = RunResult::default();
@@ -143,10 +170,15 @@ mod tests {
     }
 
     #[test]
-    fn only_a_prediction_is_searched() {
+    fn the_highest_rate_is_not_looked_for_again() {
         let mut result = RunResult::default();
         let most = |result: &RunResult| contribution(result).words.to_find_most;
-        assert!(most(&result).contains("raise --rate"));
+        assert!(most(&result).contains("--find max-iops"));
+        result.tuning = Some(TuningResult {
+            finds_maximum: true,
+            ..TuningResult::default()
+        });
+        assert!(most(&result).contains("the search tried"));
         result.kind = RunKind::Prediction;
         assert!(most(&result).contains("--find max-iops"));
     }
@@ -163,5 +195,18 @@ mod tests {
         settings.insert("mail.mailboxes_per_database".to_string(), 250.into());
         let load = contribution(&result).load;
         assert_eq!(load.unwrap(), "400 IOPS (4,000 mailboxes)");
+        let held = "mail.held_transactions_per_second";
+        let settings = &mut result.workload.settings;
+        settings.insert(held.to_string(), 120.into());
+        result.checks.push(Check {
+            id: CheckId::TransactionRate,
+            value: Some(119.6),
+            ..Check::default()
+        });
+        let load = contribution(&result).load;
+        assert_eq!(
+            load.unwrap(),
+            "120 transactions/s (target 120), 400 IOPS (4,000 mailboxes)"
+        );
     }
 }

@@ -66,7 +66,7 @@ pub fn compose(result: &RunResult, load: Option<&str>) -> String {
     };
     let mut text = format!(
         "{word}: {asked}: {}, for {}",
-        reached(result, load),
+        reached(result, load, asked),
         duration(result.duration_s)
     );
     let levels = [
@@ -106,8 +106,8 @@ pub fn of_tests(result: &RunResult) -> String {
     parts.join(", ")
 }
 
-/// The rate against its target.
-fn reached(result: &RunResult, load: Option<&str>) -> String {
+/// The rate against its target, without what was `asked` already.
+fn reached(result: &RunResult, load: Option<&str>, asked: &str) -> String {
     let throughput = &result.throughput;
     let achieved = throughput.achieved_iops;
     if let Some(outcome) = result.tuning.as_ref().and_then(tuning_outcome) {
@@ -125,7 +125,14 @@ fn reached(result: &RunResult, load: Option<&str>) -> String {
         );
     }
     match (load, throughput.target_iops) {
-        (Some(load), None) => load.replace(" (", ", ").replace(')', ""),
+        (Some(load), None) => {
+            let known = load
+                .strip_suffix(')')
+                .and_then(|load| load.rsplit_once(" ("));
+            let known = known.filter(|(_, clients)| asked.starts_with(clients));
+            let load = known.map_or(load, |(rate, _)| rate);
+            load.replace(" (", ", ").replace(')', "")
+        }
         (_, None) => quantity(achieved, Unit::Iops),
         (_, Some(target)) => {
             let target = bounded(target, Unit::Iops);
@@ -321,6 +328,11 @@ mod tests {
         let text = compose(&result, Some("12 trades/s"));
         assert!(text.starts_with("FAIL (performance): "), "{text}");
         assert!(text.contains("each: 12 trades/s, for 1 min 30 s"), "{text}");
+        for (clients, said) in [("9 users", ", 9 users"), ("4,000 mailboxes", "")] {
+            let text = compose(&result, Some(&format!("12 trades/s ({clients})")));
+            let said = format!("each: 12 trades/s{said}, for 1 min 30 s");
+            assert!(text.contains(&said), "{text}");
+        }
         assert!(
             text.ends_with("; too short to sign off storage (2 h)."),
             "{text}"

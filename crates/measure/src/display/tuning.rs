@@ -42,7 +42,10 @@ mod tests {
             maximum_iops: Some(900.0),
             ended: SearchEnd::ServiceLevel,
             stopped_by: Some(CheckId::LogWriteAverage),
-            steps: vec![TuningStep::default()],
+            steps: vec![TuningStep {
+                kept: true,
+                ..TuningStep::default()
+            }],
             ..TuningResult::default()
         };
         change(&mut tuning);
@@ -76,6 +79,30 @@ mod tests {
             let found = searched(|one| one.ended = ended);
             assert_eq!(found, Some(format!("at least 900 IOPS{by}")));
         }
+        let missed = |one: &mut TuningResult| {
+            one.ended = SearchEnd::Time;
+            one.steps = [true, false]
+                .map(|kept| TuningStep {
+                    kept,
+                    ..TuningStep::default()
+                })
+                .to_vec();
+        };
+        let between = searched(missed).expect("an outcome");
+        assert!(between.starts_with("at least 900 IOPS"), "{between}");
+        assert!(
+            between.ends_with("before the limit above was known closely"),
+            "{between}"
+        );
+        let below = searched(|one| {
+            missed(one);
+            one.maximum_iops = None;
+        });
+        let below = below.expect("an outcome");
+        assert!(
+            below.ends_with("before a lower one that keeps them was found"),
+            "{below}"
+        );
         let none = searched(|one| {
             one.maximum_iops = None;
             one.ended = SearchEnd::Unknown;

@@ -97,11 +97,24 @@ impl TuningResult {
         match (self.ended, self.stopped_by) {
             (SearchEnd::ServiceLevel, Some(id)) => Some(id.label()),
             (SearchEnd::ServiceLevel, None) => Some("a latency that does not settle"),
-            (SearchEnd::Time, _) => Some("the longest time for a search, before a limit was found"),
+            (SearchEnd::Time, _) => Some(self.stopped_by_time()),
             (SearchEnd::LargestLoad, _) => {
                 Some("the largest load that is tried, which met every level")
             }
             (SearchEnd::RateReached | SearchEnd::Unknown, _) => None,
+        }
+    }
+
+    fn stopped_by_time(&self) -> &'static str {
+        let has_missed = self.steps.iter().any(|step| !step.kept);
+        match (has_missed, self.maximum_iops) {
+            (false, _) => "the longest time for a search, before a limit was found",
+            (true, Some(_)) => {
+                "the longest time for a search, before the limit above was known closely"
+            }
+            (true, None) => {
+                "the longest time for a search, before a lower one that keeps them was found"
+            }
         }
     }
 
