@@ -109,7 +109,8 @@ fn load_backups_and_parts_of_the_maximum_are_converted() {
     let ended = here
         .proofload("import J.xml --out profile.toml")
         .exits(0)
-        .says("2 different DatabaseBackupPath: --backup-to /mnt/h/copies");
+        .says("2 different DatabaseBackupPath: --backup-to /mnt/h/copies")
+        .says("read_ahead = true, as wanted, but without effect while a transaction has one operation");
     assert!(
         ended
             .stdout

@@ -30,7 +30,7 @@ type Direct = (&'static str, Form, &'static str);
 /// Transactions per second that are held; 0 holds none.
 pub(super) const TRANSACTION_RATE: &str = "ExchangeProfile/TransPerSec";
 
-const DIRECT: [Direct; 28] = [
+const DIRECT: [Direct; 27] = [
     (
         "TestDesignInfo/LogFilesToReplay",
         Form::Number,
@@ -85,11 +85,6 @@ const DIRECT: [Direct; 28] = [
         "TestDesignInfo/RetrieveLVOnScan",
         Form::Switch,
         "mail.item.scan_long",
-    ),
-    (
-        "TestDesignInfo/PrereadOnRead",
-        Form::Switch,
-        "mail.mix.read_ahead",
     ),
     (
         "TestDesignInfo/PrereadOnScan",

@@ -51,7 +51,8 @@ pub(super) fn translate(translation: &mut Translation) -> Result<(), Error> {
         }
     }
     intervals(translation)?;
-    batches(translation)
+    batches(translation)?;
+    read_ahead(translation)
 }
 
 fn description(translation: &mut Translation) -> Result<(), Error> {
@@ -113,6 +114,23 @@ fn interval(
         None => TimeSpan::millis(u64::from(interval_ms)).to_string(),
     };
     translation.set(setting, &quoted(&value), &element);
+    Ok(())
+}
+
+/// Reading ahead has an effect on the reads of one transaction after the first, and there are none: see
+/// [`batches`].
+fn read_ahead(translation: &mut Translation) -> Result<(), Error> {
+    let setting = "mail.mix.read_ahead";
+    let path = "TestDesignInfo/PrereadOnRead";
+    let Some((is_wanted, element)) = translation.elements.take_as::<bool>(path)? else {
+        return Ok(());
+    };
+    if is_wanted {
+        let reason = "wanted, but without effect while a transaction has one operation";
+        translation.change(setting, "true", &element, reason);
+    } else {
+        translation.set(setting, "false", &element);
+    }
     Ok(())
 }
 
