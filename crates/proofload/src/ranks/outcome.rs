@@ -110,6 +110,13 @@ impl Whole {
     }
 }
 
+/// The ranks that are silent.
+pub fn silent_ranks(peers: &Peers) -> Vec<usize> {
+    let silences = peers.silences().into_iter().enumerate();
+    let silent = silences.filter(|(_, silence)| *silence > NOTABLE_SILENCE);
+    silent.map(|(rank, _)| rank).collect()
+}
+
 /// The document of the whole is complete at any time.
 pub fn lock(whole: &Mutex<Whole>) -> MutexGuard<'_, Whole> {
     whole.lock().unwrap_or_else(PoisonError::into_inner)

@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use ::ranks::Peers;
+use ::ranks::{Early, Peers};
 use execution::events::{Event, Observer};
 use workload::progress::LiveSample;
 
 use super::figures::Figures;
-use super::outcome::{Whole, lock};
+use super::outcome::{Whole, lock, silent_ranks};
 use super::{decoded, encoded};
+use measure::units;
 
 /// The topic of remarks.
 const NOTE: &str = "note";
@@ -109,13 +110,12 @@ impl FirstView {
         if self.has_named_early {
             return;
         }
-        if let Some(early) = self.peers.early().filter(|early| early.rank > 0) {
-            self.has_named_early = true;
-            let host = &self.peers.hosts()[early.rank];
-            let text = format!(
-                "Rank {} on {host} ends the run of all: {}",
-                early.rank, early.why
-            );
+        let Some(early) = self.peers.early() else {
+            return;
+        };
+        self.has_named_early = true;
+        let silent = silent_ranks(&self.peers);
+        if let Some(text) = of_early(&early, &self.peers.hosts(), &silent) {
             self.shown.event(Event::Warning(&text));
         }
     }
@@ -145,6 +145,29 @@ impl FirstView {
     }
 }
 
+/// Which rank has ended the run of all, and which are silent: a launcher that has lost a process asks all others
+/// to end, and one of these is then the first to say so. `None` when rank 0 ends it by itself.
+fn of_early(early: &Early, hosts: &[String], silent: &[usize]) -> Option<String> {
+    let name = |rank: usize| format!("rank {rank} on {}", hosts[rank]);
+    let ended = (early.rank > 0).then(|| {
+        let name = units::sentence(&name(early.rank));
+        format!("{name} ends the run of all: {}", early.why)
+    });
+    let silent: Vec<String> = silent
+        .iter()
+        .filter(|rank| **rank != early.rank)
+        .map(|rank| name(*rank))
+        .collect();
+    let lost = (!silent.is_empty()).then(|| {
+        format!(
+            "Nothing is heard any more of {}: a launcher that has lost a process asks the others to end.",
+            silent.join(", ")
+        )
+    });
+    let parts: Vec<String> = ended.into_iter().chain(lost).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
 /// Takes over what an event says of the figures of this rank; whether it says something.
 fn note(own: &mut Figures, event: &Event<'_>) -> bool {
     match event {
@@ -168,4 +191,32 @@ fn note(own: &mut Figures, event: &Event<'_>) -> bool {
         _ => return false,
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_that_is_silent_is_named_with_the_one_that_was_asked_to_end() {
+        let hosts = ["a", "b", "c"].map(str::to_owned);
+        let early = |rank| Early {
+            rank,
+            why: "it ended early, while measuring.".to_owned(),
+        };
+        assert_eq!(of_early(&early(0), &hosts, &[]), None);
+        let alone = of_early(&early(2), &hosts, &[2]);
+        assert_eq!(
+            alone.as_deref(),
+            Some("Rank 2 on c ends the run of all: it ended early, while measuring.")
+        );
+        for by in [0, 2] {
+            let text = of_early(&early(by), &hosts, &[1]).expect("a rank is lost");
+            assert_eq!(text.contains("Rank 2 on c ends"), by == 2, "{text}");
+            assert!(
+                text.contains("Nothing is heard any more of rank 1 on b:"),
+                "{text}"
+            );
+        }
+    }
 }
