@@ -16,8 +16,8 @@ pub fn ranks_table(result: &RunResult, detail: Detail) -> Table {
         Column::text("host"),
         Column::text("verdict"),
         Column::of_unit("achieved", Unit::Iops),
-        Column::number("read", "ms").of("worst average"),
-        Column::number("log write", "ms").of("worst average"),
+        Column::number("read", "").of("worst average"),
+        Column::number("log write", "").of("worst average"),
         Column::number("clock", "ms"),
     ];
     if full {

@@ -35,17 +35,40 @@ impl Style {
     #[must_use]
     pub fn of_standard_output() -> Self {
         let variable = |name| std::env::var(name).unwrap_or_default();
-        let is_terminal = std::io::stdout().is_terminal();
-        let colour = is_terminal && variable("NO_COLOR").is_empty() && variable("TERM") != "dumb";
-        let unicode = is_unicode_locale();
-        let width = comfy_table::Table::new()
-            .width()
-            .filter(|_| is_terminal)
-            .unwrap_or(100);
+        let columns = comfy_table::Table::new().width();
+        let columns = columns.filter(|_| std::io::stdout().is_terminal());
+        let allows_colour = variable("NO_COLOR").is_empty() && variable("TERM") != "dumb";
+        Self::of_columns(columns, allows_colour)
+    }
+
+    /// That of a terminal of so many columns, or of none. One of no columns is a pipe: `mpirun` gives its ranks
+    /// such terminals, wherever it prints to itself.
+    fn of_columns(columns: Option<u16>, allows_colour: bool) -> Self {
+        let columns = columns.filter(|columns| *columns > 0);
         Self {
-            width: width.clamp(NARROWEST, WIDEST),
-            colour,
-            unicode,
+            width: columns.map_or(Self::plain().width, |columns| {
+                columns.clamp(NARROWEST, WIDEST)
+            }),
+            colour: columns.is_some() && allows_colour,
+            unicode: is_unicode_locale(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_without_columns_is_none() {
+        let of = |columns| {
+            let style = Style::of_columns(columns, true);
+            (style.width, style.colour)
+        };
+        assert_eq!(of(None), (100, false));
+        assert_eq!(of(Some(0)), (100, false));
+        assert_eq!(of(Some(80)), (80, true));
+        assert_eq!(of(Some(20)), (NARROWEST, true));
+        assert_eq!(of(Some(300)), (WIDEST, true));
     }
 }
