@@ -36,8 +36,8 @@ use draw::Text;
 
 /// Up to this many checks are listed one by one; more are grouped by service level.
 const MOST_CHECKS: usize = 24;
-/// Up to this many databases are listed one by one; more are left to the page.
-const MOST_DATABASES: usize = 24;
+/// Up to this many rows of a table are listed, such as databases; more are left to the page.
+const MOST_ROWS: usize = 24;
 /// Up to this many errors are listed one by one.
 const MOST_ERRORS: usize = 5;
 /// Up to this many runs have their changes beside their values.
@@ -179,7 +179,7 @@ fn verification(text: &mut Text, result: &RunResult) {
     let table = verification_table(result);
     if !table.is_empty() {
         text.head("Verification after the run");
-        text.table(&table);
+        first_rows(text, table);
     }
 }
 
@@ -384,7 +384,10 @@ fn own_section(text: &mut Text, section: &Section) {
     for part in &section.parts {
         if part.medium != Medium::Page && !part.table.is_empty() {
             text.head(part.title);
-            text.table(&part.table);
+            match part.medium {
+                Medium::Terminal => text.table(&part.table),
+                _ => first_rows(text, part.table.clone()),
+            }
         }
     }
     text.head(section.title);
@@ -395,13 +398,18 @@ fn own_section(text: &mut Text, section: &Section) {
 
 /// The processes of a run on several hosts.
 fn ranks(text: &mut Text, result: &RunResult) {
-    let mut table = ranks_table(result, Detail::Short);
+    let table = ranks_table(result, Detail::Short);
     if table.is_empty() {
         return;
     }
     text.head("Ranks");
-    let hidden = table.rows.len().saturating_sub(MOST_DATABASES);
-    table.rows.truncate(MOST_DATABASES);
+    first_rows(text, table);
+}
+
+/// A table with a row for each database, rank or the like; what is not shown is counted.
+fn first_rows(text: &mut Text, mut table: Table) {
+    let hidden = table.rows.len().saturating_sub(MOST_ROWS);
+    table.rows.truncate(MOST_ROWS);
     text.table(&table);
     if hidden > 0 {
         text.line(&format!("{hidden} more are in report.html."));
@@ -412,19 +420,12 @@ fn databases(text: &mut Text, result: &RunResult) {
     if !was_measured(result) {
         return;
     }
-    let mut table: Table = databases_table(result, Detail::Short);
+    let table = databases_table(result, Detail::Short);
     if table.is_empty() {
         return;
     }
     text.head(databases_title(result));
-    let hidden = table.rows.len().saturating_sub(MOST_DATABASES);
-    if hidden > 0 {
-        table.rows.truncate(MOST_DATABASES);
-    }
-    text.table(&table);
-    if hidden > 0 {
-        text.line(&format!("{hidden} more are in report.html."));
-    }
+    first_rows(text, table);
 }
 
 #[cfg(test)]

@@ -98,17 +98,9 @@ fn databases_that_are_not_shown_are_counted() {
     };
     for (count, listed, more) in [
         (1, 1, None),
-        (MOST_DATABASES, MOST_DATABASES, None),
-        (
-            MOST_DATABASES + 1,
-            MOST_DATABASES,
-            Some("1 more are in report.html."),
-        ),
-        (
-            MOST_DATABASES + 9,
-            MOST_DATABASES,
-            Some("9 more are in report.html."),
-        ),
+        (MOST_ROWS, MOST_ROWS, None),
+        (MOST_ROWS + 1, MOST_ROWS, Some("1 more are in report.html.")),
+        (MOST_ROWS + 9, MOST_ROWS, Some("9 more are in report.html.")),
     ] {
         let text = text_of(count, RunKind::Run);
         let rows = text.lines().filter(|line| line.starts_with("db"));
@@ -117,6 +109,25 @@ fn databases_that_are_not_shown_are_counted() {
         assert_eq!(last, more, "{text}");
         assert!(text.contains("Databases\n"), "{text}");
     }
+    let mut table = Table::new(vec![Column::text("database")]);
+    table.rows = vec![vec![Cell::new("db")]; MOST_ROWS + 3];
+    let section = Section {
+        id: "growth",
+        title: "Growth",
+        sentences: Vec::new(),
+        folded: None,
+        parts: vec![measure::display::Part {
+            title: "Sizes",
+            table,
+            medium: Medium::Both,
+        }],
+    };
+    let style = Style::plain();
+    let mut text = Text::new(&style);
+    own_section(&mut text, &section);
+    let text = text.finish();
+    assert_eq!(text.matches("\ndb").count(), MOST_ROWS, "{text}");
+    assert!(text.contains("3 more are in report.html."), "{text}");
     assert!(text_of(2, RunKind::Trace).contains("Volumes\n"));
     assert_eq!(text_of(0, RunKind::Run), "");
 }
