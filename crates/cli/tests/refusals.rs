@@ -20,6 +20,13 @@ fn a_dry_run_says_what_would_be_built_and_writes_nothing() {
     .prints("1 database of 16 MiB")
     .prints("mail-001")
     .prints("3 threads");
+    // The line for several ranks, which a script starts with one.
+    let only = fs::canonicalize(here.directory("target-0")).expect("a directory");
+    here.proofload(&format!(
+        "run exchange-2013 --on target-{{rank}} {SMALL} --dry-run"
+    ))
+    .exits(0)
+    .prints(&only.display().to_string());
     // Many are not listed one by one.
     here.directory("other");
     let many = SMALL.replace("--databases 1 --target-size 16MiB", "--databases 13");

@@ -1,6 +1,7 @@
 //! `proofload run`.
 
 use monitor::progress;
+use proofload::ranks::alone;
 use proofload::run::Prepared;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -29,6 +30,7 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     }
     let legacy = options.legacy()?;
     let (scenario, storage) = options.scenario_and_storage(legacy.as_ref())?;
+    let storage = alone(&storage);
     let prepared = Prepared::new(&scenario, &storage)?;
     let translation = legacy.map_or_else(String::new, |legacy| legacy.to_string());
     let wanted = options.watch.wanted(options.output.json)?;

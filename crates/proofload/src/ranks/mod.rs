@@ -27,6 +27,7 @@ pub use ::ranks::Peers;
 pub use doctor::{LaunchFinding, LaunchReport, RankFacts, Severity, TargetFacts, examine};
 pub use helpers::{RankHelpers, help};
 pub use join::{LAUNCH_REMEDY, host_name, is_launched, join};
+pub use placeholders::alone;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

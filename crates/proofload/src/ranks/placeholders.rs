@@ -5,19 +5,33 @@ use std::path::PathBuf;
 use ::ranks::Peers;
 use execution::RunOptions;
 
+use super::host_name;
+
 /// The options with the words of this rank.
 pub fn fill(options: &RunOptions, peers: &Peers) -> RunOptions {
     let rank = peers.rank();
-    let host = peers.hosts()[rank].clone();
-    let text = |text: &str| filled(text, rank, &host);
-    let paths = |paths: &[PathBuf]| {
-        let paths = paths.iter().map(|path| text(&path.to_string_lossy()));
-        paths.map(PathBuf::from).collect()
+    fill_as(options, rank, &peers.hosts()[rank])
+}
+
+/// The options of a process that is the only one: rank 0.
+#[must_use]
+pub fn alone(options: &RunOptions) -> RunOptions {
+    fill_as(options, 0, &host_name())
+}
+
+fn fill_as(options: &RunOptions, rank: usize, host: &str) -> RunOptions {
+    let text = |text: &str| filled(text, rank, host);
+    let path = |path: &PathBuf| {
+        path.to_str()
+            .map_or_else(|| path.clone(), |path| PathBuf::from(text(path)))
     };
+    let paths = |paths: &[PathBuf]| paths.iter().map(path).collect();
     RunOptions {
         on: paths(&options.on),
         log_on: paths(&options.log_on),
         copy_to: paths(&options.copy_to),
+        backup_to: options.backup_to.as_ref().map(path),
+        restore: options.restore.as_ref().map(path),
         database: options.database.as_deref().map(text),
         ..options.clone()
     }
@@ -39,5 +53,16 @@ mod tests {
             "/mnt/3/db4-3"
         );
         assert_eq!(filled("/mnt/a", 3, "db4"), "/mnt/a");
+        let given = || Some(PathBuf::from("/copies/{rank}"));
+        let options = RunOptions {
+            on: vec![PathBuf::from("/mnt/{host}")],
+            backup_to: given(),
+            restore: given(),
+            ..RunOptions::default()
+        };
+        let own = fill_as(&options, 3, "db4");
+        let copies = Some(PathBuf::from("/copies/3"));
+        assert_eq!((&own.backup_to, &own.restore), (&copies, &copies));
+        assert_eq!(own.on, [PathBuf::from("/mnt/db4")]);
     }
 }
