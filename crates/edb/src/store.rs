@@ -12,8 +12,8 @@ use crate::accounting::{Shape, notify_observer};
 use crate::cache::{PageError, PageProblem, PageStore};
 use crate::format::page;
 use crate::integrity::{
-    Evidence, PageFinding, Persistence as Lasting, ReadCheck, ReadInProgress, VersionTable,
-    classify,
+    Evidence, PageFinding, Persistence as Lasting, READ_AGAIN_AFTER_MS, ReadCheck, ReadInProgress,
+    VersionTable, classify,
 };
 use crate::position::PageNumber;
 use crate::settings::EngineSettings;
@@ -29,8 +29,6 @@ use std::rc::Rc;
 pub use contentless::ContentlessStore;
 pub(crate) use patch::{PageSource, Rebuilding};
 
-/// Waits before each of the reads that follow one that returned a wrong page, in milliseconds.
-const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
 /// Wait for a write of the page to end, in milliseconds.
 const WRITE_WAIT_MS: u64 = 1;
 

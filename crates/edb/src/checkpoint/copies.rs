@@ -2,7 +2,7 @@
 
 use super::contents::Checkpoint;
 use crate::format::database_header::{HeaderLogPosition, Signature};
-use crate::integrity::{FileClass, FileFinding, FilePart};
+use crate::integrity::{FileClass, FileFinding, FilePart, Persistence};
 
 /// What was read of the checkpoint file.
 pub(crate) struct CheckpointCopies {
@@ -53,6 +53,7 @@ impl CheckpointCopies {
             part: FilePart::Checkpoint { copy: 1 },
             class,
             problem: format!("{problem}; recovery read the log from the oldest file on"),
+            persistence: Persistence::ReadOnce,
         };
         // The file is durable before the header says that the database is open.
         if let Some(problem) = self.missing {
@@ -88,6 +89,7 @@ impl CheckpointCopies {
             part: FilePart::Checkpoint { copy },
             class,
             problem: problem.to_owned(),
+            persistence: Persistence::ReadOnce,
         };
         if let Some(problem) = self.missing {
             return Some(finding(1, FileClass::Missing, problem));

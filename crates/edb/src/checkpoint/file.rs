@@ -5,7 +5,9 @@
 use super::contents::{COPY, Checkpoint};
 use super::copies::{CheckpointCopies, CopyRead};
 use crate::accounting::{Shape, notify_observer};
-use crate::integrity::{Copy, FileClass, FileFinding, FilePart, LastWritten, two_copies};
+use crate::integrity::{
+    Copy, FileClass, FileFinding, FilePart, LastWritten, Persistence as Lasting, two_copies,
+};
 use crate::log::checkpoint_name;
 use crate::position::SEGMENT_BYTES;
 use runtime::{
@@ -207,6 +209,7 @@ pub(crate) async fn read_checkpoint_back<D: Directory>(
             part: FilePart::Checkpoint { copy: 1 },
             class: FileClass::Missing,
             problem: problem.to_owned(),
+            persistence: Lasting::ReadOnce,
         };
         Ok(vec![finding])
     };

@@ -11,7 +11,9 @@ use crate::format::database_header::{
     DatabaseHeader, DatabaseState, HeaderLogPosition, TimeAndPosition,
 };
 use crate::format::layout::DATABASE_ROOT;
-use crate::integrity::{DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, VersionTable};
+use crate::integrity::{
+    DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, Persistence, VersionTable,
+};
 use crate::log::{
     KnownLog, Log, LogError, LogReader, end_with_last_committed, rebuild_first_header,
 };
@@ -435,6 +437,7 @@ impl<D: Directory> Core<D> {
                     "the database file is cut short: it has {pages} whole pages and had {least}; the others \
                      were added again, empty"
                 ),
+                persistence: Persistence::ReadOnce,
             }));
         }
         if pages < least {

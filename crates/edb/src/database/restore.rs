@@ -74,6 +74,7 @@ impl<D: Directory> ClosedCopy<D> {
     /// # Errors
     /// If it is not one of a closed database, one of these is damaged, or the storage fails.
     pub async fn open(
+        handle: &Handle,
         (directory, log_directory): (&D, &D),
         name: &str,
         page_bytes: usize,
@@ -119,7 +120,11 @@ impl<D: Directory> ClosedCopy<D> {
             end: log_end,
             file_size_bytes: log_file_bytes,
         };
-        if let Some(finding) = verify_log(log_directory, &log).await?.findings.first() {
+        if let Some(finding) = verify_log(handle, log_directory, &log)
+            .await?
+            .findings
+            .first()
+        {
             return Err(RestoreError::Unusable {
                 file: finding.file.clone(),
                 reason: finding.problem.clone(),

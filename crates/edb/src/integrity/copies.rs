@@ -1,12 +1,10 @@
 //! The two copies of a header or a checkpoint, read back and compared with what was written last.
 
 use super::file_finding::{FileClass, FileFinding, FilePart};
+use super::finding::{Persistence, READ_AGAIN_AFTER_MS};
 use runtime::time::MILLISECOND_NS;
 use runtime::{Buffer, File, Handle, IoError, IoFailure, SharedBuffer};
 use std::cell::{Cell, RefCell};
-
-/// Waits before a copy that was wrong is read again, in milliseconds.
-const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
 
 /// What was written last to both copies.
 #[derive(Default)]
@@ -177,16 +175,17 @@ fn finding<F: File>(file: &F, part: FilePart, class: FileClass, wrong_reads: u32
         FileClass::Missing => "is missing: the file is shorter than it was written",
         FileClass::Different => "is not what was written last",
     };
-    let often = if wrong_reads as usize > READ_AGAIN_AFTER_MS.len() {
-        format!("in all {wrong_reads} reads")
+    let persistence = if wrong_reads as usize > READ_AGAIN_AFTER_MS.len() {
+        Persistence::Medium { reads: wrong_reads }
     } else {
-        format!("in {wrong_reads} reads, and right in the next")
+        Persistence::Transient { wrong_reads }
     };
     FileFinding {
         file: file.name(),
         part,
         class,
-        problem: format!("{what} {became}, {often}"),
+        problem: format!("{what} {became}"),
+        persistence,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is wrong with a log file, a copy of the header or the checkpoint file.
 
-use super::finding::EseError;
+use super::finding::{EseError, Persistence};
 use std::fmt;
 use strum::IntoStaticStr;
 
@@ -67,6 +67,8 @@ pub struct FileFinding {
     pub class: FileClass,
     /// What is wrong, without a full stop.
     pub problem: String,
+    /// How often it was.
+    pub persistence: Persistence,
 }
 
 impl FileFinding {
@@ -91,8 +93,8 @@ impl fmt::Display for FileFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.problem)?;
         match self.ese_error() {
-            Some(number) => write!(f, " ({number})"),
-            None => Ok(()),
+            Some(number) => write!(f, " ({number}{})", self.persistence),
+            None => write!(f, "{}", self.persistence),
         }
     }
 }

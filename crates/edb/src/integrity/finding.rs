@@ -89,10 +89,14 @@ impl fmt::Display for EseError {
     }
 }
 
-/// How often the page was wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Waits before what was wrong is read again, in milliseconds.
+pub(crate) const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
+
+/// How often a page, or a part of another file, was wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Persistence {
     /// It was read only once.
+    #[default]
     ReadOnce,
     /// Wrong at first, and right when it was read again.
     Transient {
@@ -106,11 +110,35 @@ pub enum Persistence {
     },
     /// Wrong in every read: so it is on the medium.
     Medium {
-        /// Reads that all returned the wrong page.
+        /// Reads that were all wrong.
         reads: u32,
     },
     /// Wrong in every read, and put right in place with what the log says was written last.
     Patched,
+}
+
+/// Goes on from what was wrong: empty, or `; wrong in all 4 reads`.
+impl fmt::Display for Persistence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReadOnce => Ok(()),
+            Self::Transient { wrong_reads: 1 } => {
+                f.write_str("; wrong in one read, right in the next")
+            }
+            Self::Transient { wrong_reads } => {
+                write!(f, "; wrong in {wrong_reads} reads, right in the next")
+            }
+            Self::Rewritten { wrong_reads: 1 } => {
+                f.write_str("; wrong in one read, and then written anew before it was read again")
+            }
+            Self::Rewritten { wrong_reads } => write!(
+                f,
+                "; wrong in all {wrong_reads} reads, until the page was written anew"
+            ),
+            Self::Patched => f.write_str("; wrong in all reads, and rebuilt from the log in place"),
+            Self::Medium { reads } => write!(f, "; wrong in all {reads} reads"),
+        }
+    }
 }
 
 /// A write that completed.
@@ -284,28 +312,7 @@ impl fmt::Display for PageFinding {
         if let Some(page) = self.found_at {
             write!(f, "; its contents were found at page {page}")?;
         }
-        match self.persistence {
-            Persistence::ReadOnce => f.write_str(")"),
-            Persistence::Transient { wrong_reads: 1 } => {
-                f.write_str("; wrong in one read, right in the next)")
-            }
-            Persistence::Transient { wrong_reads } => {
-                write!(f, "; wrong in {wrong_reads} reads, right in the next)")
-            }
-            Persistence::Rewritten { wrong_reads: 1 } => {
-                f.write_str("; wrong in one read, and then written anew before it was read again)")
-            }
-            Persistence::Rewritten { wrong_reads } => {
-                write!(
-                    f,
-                    "; wrong in all {wrong_reads} reads, until the page was written anew)"
-                )
-            }
-            Persistence::Patched => {
-                f.write_str("; wrong in all reads, and rebuilt from the log in place)")
-            }
-            Persistence::Medium { reads } => write!(f, "; wrong in all {reads} reads)"),
-        }
+        write!(f, "{})", self.persistence)
     }
 }
 

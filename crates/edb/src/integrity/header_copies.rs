@@ -1,6 +1,7 @@
 //! The two copies of a header, compared with each other when a database is opened.
 
 use super::file_finding::{FileClass, FileFinding, FilePart};
+use super::finding::Persistence;
 use super::version::DbtimeRange;
 use crate::format::database_header::{DatabaseHeader, HeaderDamage};
 
@@ -13,6 +14,7 @@ pub(crate) fn compare_headers(file: &str, first: &[u8], second: &[u8]) -> Option
         part: FilePart::Header { copy },
         class,
         problem,
+        persistence: Persistence::ReadOnce,
     };
     let damaged = |copy, bytes: &[u8], which, damage: HeaderDamage| {
         let class = match bytes.iter().all(|&byte| byte == 0) {
@@ -85,6 +87,7 @@ pub(crate) fn foreign_copy(
         part: FilePart::Header { copy },
         class: FileClass::Foreign,
         problem: format!("the {which} header is that of another database"),
+        persistence: Persistence::ReadOnce,
     };
     Some(ForeignCopy { own, finding })
 }

@@ -26,6 +26,7 @@ pub use classify::{Evidence, classify};
 pub use copies::LastWritten;
 pub(crate) use copies::{Copy, two_copies};
 pub use file_finding::{FileClass, FileFinding, FilePart};
+pub(crate) use finding::READ_AGAIN_AFTER_MS;
 pub use finding::{
     DamageClass, EseError, LastWrite, Misplaced, PageFinding, Persistence, WrongBlocks,
 };

@@ -3,7 +3,7 @@
 
 use super::error::LogError;
 use super::files::{CurrentFile, FilePlace, LogFiles, Next};
-use crate::integrity::{FileClass, FileFinding, FilePart};
+use crate::integrity::{FileClass, FileFinding, FilePart, Persistence};
 use runtime::{Buffer, Directory, File, IoCause, IoError, IoFailure};
 use std::rc::Rc;
 
@@ -144,6 +144,7 @@ impl<D: Directory> LogFiles<D> {
             class: FileClass::Missing,
             problem: "the log file that was ready to be written next was removed or cut short; it was made again"
                 .to_owned(),
+            persistence: Persistence::ReadOnce,
         }]);
         match self.directory.remove(&name).await {
             Err(error) if error.failure != IoFailure::NotFound => return Err(error.into()),

@@ -4,9 +4,9 @@
 //! as long as the next file is not waited for.
 
 use super::files::LogFiles;
-use super::verify::{Expected, why_not_own};
+use super::verify::{Expected, FileVerification, Reads, why_not_own};
 use crate::accounting::Shape;
-use crate::integrity::FileFinding;
+use crate::integrity::{FileFinding, Persistence, READ_AGAIN_AFTER_MS};
 use config::ByteSize;
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
 use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoError, IoFailure};
@@ -14,8 +14,6 @@ use std::rc::Rc;
 
 /// Bytes of one read.
 const READ_BYTES: u64 = 256 * 1024;
-/// Waits before a file that was wrong is read again, in milliseconds.
-const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
 
 /// What reading a whole file came to.
 enum WholeFile {
@@ -76,21 +74,14 @@ impl<D: Directory> LogFiles<D> {
         let expected = self.expected(generation, &name);
         let was_there = generation < self.opened_at;
         let is_needed = || self.core.is_over() || (self.needed_now.get() && !was_there);
-        let read = self.read_paced(&name, u64::MAX, is_needed).await;
-        if is_needed() {
-            return;
-        }
-        match read {
-            Ok(WholeFile::Read(bytes)) => {
-                let verified = expected.verify(&bytes);
-                self.count_read_back(generation, verified.segments, verified.findings);
-            }
-            Ok(WholeFile::TooShort) => {
-                self.count_read_back(generation, 0, vec![expected.too_short()]);
-            }
+        let read = async |_| match self.read_paced(&name, u64::MAX, is_needed).await {
+            _ if is_needed() => None,
+            Ok(WholeFile::Read(bytes)) => Some(Ok(expected.verify(&bytes))),
+            Ok(WholeFile::TooShort) => Some(Err(expected.too_short())),
             // A file that cannot be read is no harm any more, and the observer has seen it.
-            Ok(WholeFile::Stopped) | Err(_) => {}
-        }
+            Ok(WholeFile::Stopped) | Err(_) => None,
+        };
+        self.read_until_settled(generation, read).await;
     }
 
     /// Notes where files are missing between those that are there, by the first of each gap. Files go in
@@ -148,73 +139,91 @@ impl<D: Directory> LogFiles<D> {
         }
     }
 
-    /// Counts a file that was read back and notes what is wrong with it, once for each file.
+    /// Counts a file that was read back and notes what is wrong with it: once for each file, but each time that
+    /// it was right when it was read again.
     fn count_read_back(&self, generation: u32, segments: u64, findings: Vec<FileFinding>) {
         let is_right = findings.is_empty();
         self.core.count(|statistics| {
             statistics.read_back_files += 1;
             statistics.read_back_segments += if is_right { segments } else { 0 };
         });
-        if !is_right && self.reported.borrow_mut().insert(generation) {
+        let is_transient =
+            |one: &FileFinding| matches!(one.persistence, Persistence::Transient { .. });
+        let is_new =
+            || findings.iter().all(is_transient) || self.reported.borrow_mut().insert(generation);
+        if !is_right && is_new() {
             self.core.note(findings);
         }
     }
 
-    /// Reads one file and verifies it.
+    /// Reads one file at this rate and verifies it.
     async fn read_back(&self, generation: u32, rate: u64) {
         let name = self.names.full(generation);
         let expected = self.expected(generation, &name);
-        let mut result = self.read_and_verify(&name, &expected, rate).await;
-        for wait_ms in READ_AGAIN_AFTER_MS {
-            let Some(Err(_)) = &result else {
-                break;
+        let read = async |is_again| {
+            let rate = if is_again { u64::MAX } else { rate };
+            self.read_and_verify(&name, &expected, rate).await
+        };
+        self.read_until_settled(generation, read).await;
+    }
+
+    /// Reads a file by `read`, again where it is wrong, and counts what it comes to. `read` gives what is wrong with
+    /// the file as a whole as an error, and `None` where it says nothing: the file is being used again, or
+    /// the log is over.
+    async fn read_until_settled(
+        &self,
+        generation: u32,
+        read: impl AsyncFn(bool) -> Option<Result<FileVerification, FileFinding>>,
+    ) {
+        let mut reads = Reads::default();
+        for wait_ms in [0].into_iter().chain(READ_AGAIN_AFTER_MS) {
+            let is_again = wait_ms > 0;
+            if is_again {
+                self.core.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
+            }
+            let settled = match read(is_again).await {
+                None => break,
+                Some(Err(finding)) => return self.count_read_back(generation, 0, vec![finding]),
+                Some(Ok(verified)) => reads.settle(verified),
             };
-            self.core.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
-            result = self.read_and_verify(&name, &expected, u64::MAX).await;
+            if let Some(file) = settled {
+                return self.count_read_back(generation, file.segments, file.findings);
+            }
         }
-        match result {
-            None => {} // It is being used again, or the log is over.
-            Some(Ok(segments)) => self.count_read_back(generation, segments, Vec::new()),
-            Some(Err(findings)) => self.count_read_back(generation, 0, findings),
+        if let Some(file) = reads.end() {
+            self.count_read_back(generation, 0, file.findings);
         }
     }
 
-    /// Reads one file and verifies it: the number of its segments, or what is wrong. `None`: the
-    /// file is not there any more, so that what was read says nothing.
+    /// Reads one file and verifies it. `None`: the file is not there any more, so that what was read says
+    /// nothing.
     async fn read_and_verify(
         &self,
         name: &str,
         expected: &Expected<'_>,
         rate: u64,
-    ) -> Option<Result<u64, Vec<FileFinding>>> {
+    ) -> Option<Result<FileVerification, FileFinding>> {
         let read = self.read_paced(name, rate, || self.core.is_over()).await;
         if self.core.is_over() || !self.core.full.borrow().contains(&expected.generation) {
             return None;
         }
-        let bytes = match read {
-            Ok(WholeFile::Read(bytes)) => bytes,
-            Ok(WholeFile::TooShort) => return Some(Err(vec![expected.too_short()])),
-            Err(error) if error.failure == IoFailure::NotFound => {
-                return Some(Err(vec![expected.missing()]));
-            }
+        match read {
+            Ok(WholeFile::Read(bytes)) => Some(Ok(expected.verify(&bytes))),
+            Ok(WholeFile::TooShort) => Some(Err(expected.too_short())),
+            Err(error) if error.failure == IoFailure::NotFound => Some(Err(expected.missing())),
             Err(IoError {
                 failure: IoFailure::NotOwn(why),
                 ..
-            }) => return Some(Err(vec![expected.not_own(&why)])),
-            Ok(WholeFile::Stopped) => return None,
+            }) => Some(Err(expected.not_own(&why))),
+            Ok(WholeFile::Stopped) => None,
             // The observer of the requests has seen the failure. Storage that fails at once must not
             // be asked again at once, for ever.
             Err(_) => {
                 let wait_ms: u64 = READ_AGAIN_AFTER_MS.iter().sum();
                 self.core.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
-                return None;
+                None
             }
-        };
-        let verified = expected.verify(&bytes);
-        if verified.findings.is_empty() {
-            return Some(Ok(verified.segments));
         }
-        Some(Err(verified.findings))
     }
 
     /// The bytes of a file, unless `stop` says so before.

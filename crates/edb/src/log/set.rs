@@ -5,7 +5,7 @@ use super::header::LogFileHeader;
 use super::layout::{Geometry, SEGMENT, SegmentHead};
 use super::names::Names;
 use crate::format::database_header::{LogTime, Signature};
-use crate::integrity::{FileClass, FileFinding, FilePart};
+use crate::integrity::{FileClass, FileFinding, FilePart, Persistence as Lasting};
 use crate::position::LogPosition;
 use runtime::{Buffer, Directory, File, IoFailure, Persistence};
 use std::collections::BTreeSet;
@@ -276,6 +276,7 @@ async fn write_again<D: Directory>(
         },
         class: FileClass::Checksum,
         problem: format!("{problem}; it was written again from what {says}"),
+        persistence: Lasting::ReadOnce,
     })
 }
 

@@ -6,10 +6,11 @@ use super::header::LogFileHeader;
 use super::layout::{Geometry, SEGMENT, SegmentHead, word};
 use super::names::Names;
 use crate::format::database_header::{HeaderLogPosition, Signature};
-use crate::integrity::{FileClass, FileFinding, FilePart};
+use crate::integrity::{FileClass, FileFinding, FilePart, Persistence, READ_AGAIN_AFTER_MS};
 use crate::log::eight;
 use crate::position::{LogPosition, SEGMENT_BYTES};
-use runtime::{Buffer, Directory, File, IoError, IoFailure, is_zero};
+use runtime::time::MILLISECOND_NS;
+use runtime::{Buffer, Directory, File, Handle, IoError, IoFailure, is_zero};
 use std::collections::BTreeSet;
 
 /// Findings of one file that are described; a file that is garbled from end to end is one finding
@@ -49,6 +50,48 @@ pub(super) struct FileVerification {
     pub(super) findings: Vec<FileFinding>,
 }
 
+impl FileVerification {
+    /// The same, knowing how often it was read like that.
+    fn lasting(mut self, persistence: Persistence) -> Self {
+        for finding in &mut self.findings {
+            finding.persistence = persistence;
+        }
+        self
+    }
+}
+
+/// What becomes of a file that is read several times.
+#[derive(Debug, Default)]
+pub(super) struct Reads {
+    wrong_reads: u32,
+    /// What the last read that was wrong found.
+    wrong: Option<FileVerification>,
+}
+
+impl Reads {
+    /// After one more read, what the file has come to. `None`: it was wrong, and is to be read again.
+    pub(super) fn settle(&mut self, read: FileVerification) -> Option<FileVerification> {
+        let wrong_reads = self.wrong_reads;
+        if read.findings.is_empty() {
+            let wrong = self.wrong.take();
+            let wrong = wrong.map(|wrong| wrong.lasting(Persistence::Transient { wrong_reads }));
+            return Some(wrong.unwrap_or(read));
+        }
+        self.wrong_reads += 1;
+        if self.wrong_reads as usize > READ_AGAIN_AFTER_MS.len() {
+            let reads = self.wrong_reads;
+            return Some(read.lasting(Persistence::Medium { reads }));
+        }
+        self.wrong = Some(read);
+        None
+    }
+
+    /// What was wrong until now, if the file is not read again.
+    pub(super) fn end(self) -> Option<FileVerification> {
+        self.wrong
+    }
+}
+
 impl Expected<'_> {
     fn finding(&self, segment: Option<u32>, class: FileClass, problem: String) -> FileFinding {
         let generation = self.generation;
@@ -60,6 +103,7 @@ impl Expected<'_> {
             },
             class,
             problem,
+            persistence: Persistence::ReadOnce,
         }
     }
 
@@ -168,6 +212,7 @@ pub(super) fn missing(file: String, generation: u32) -> FileFinding {
         },
         class: FileClass::Missing,
         problem: "it is missing".to_owned(),
+        persistence: Persistence::ReadOnce,
     }
 }
 
@@ -242,11 +287,13 @@ pub struct ClosedLog {
     pub file_size_bytes: u64,
 }
 
-/// Reads every file of a log that is closed and verifies it.
+/// Reads every file of a log that is closed and verifies it. Those that are wrong are read again, three times
+/// within a second.
 ///
 /// # Errors
 /// If the storage fails.
 pub async fn verify_log<D: Directory>(
+    handle: &Handle,
     directory: &D,
     log: &ClosedLog,
 ) -> Result<LogVerification, IoError> {
@@ -276,6 +323,7 @@ pub async fn verify_log<D: Directory>(
     let is_new = segment == 1 && byte == super::layout::SEGMENT_HEADER;
     let oldest = full.first().copied().into_iter().chain(log.oldest_full);
     let oldest = oldest.min().unwrap_or(current).min(current);
+    let mut to_read = Vec::new();
     for generation in oldest..=current {
         let is_current = generation == current;
         let is_last_full = is_new && generation + 1 == current;
@@ -292,16 +340,30 @@ pub async fn verify_log<D: Directory>(
         }
         let end_segment = is_current.then(|| segments_used(segment, byte));
         let expected = expected(&name, generation, end_segment);
-        result.files += 1;
-        match read_file(directory, &name, &expected).await? {
-            Ok(bytes) => {
-                result.bytes += bytes.len() as u64;
-                let one = expected.verify(&bytes);
-                result.segments += one.segments;
-                result.wrong_segments += one.wrong_segments;
-                result.findings.extend(one.findings);
+        to_read.push((name, expected, Reads::default()));
+    }
+    result.files = to_read.len() as u64;
+    for wait_ms in [0].into_iter().chain(READ_AGAIN_AFTER_MS) {
+        if wait_ms > 0 && !to_read.is_empty() {
+            handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
+        }
+        for (name, expected, mut reads) in std::mem::take(&mut to_read) {
+            let bytes = match read_file(directory, &name, &expected).await? {
+                Ok(bytes) => bytes,
+                Err(finding) => {
+                    result.findings.push(finding);
+                    continue;
+                }
+            };
+            result.bytes += bytes.len() as u64;
+            match reads.settle(expected.verify(&bytes)) {
+                None => to_read.push((name, expected, reads)),
+                Some(file) => {
+                    result.segments += file.segments;
+                    result.wrong_segments += file.wrong_segments;
+                    result.findings.extend(file.findings);
+                }
             }
-            Err(finding) => result.findings.push(finding),
         }
     }
     Ok(result)

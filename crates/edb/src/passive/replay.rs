@@ -213,7 +213,7 @@ impl<D: Directory> Replay<D> {
             end,
             file_size_bytes: self.log.file_size_bytes,
         };
-        let verified = verify_log(&self.log_directory, &log).await?;
+        let verified = verify_log(&self.handle, &self.log_directory, &log).await?;
         self.findings.extend(verified.findings);
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::stored_versions::StoredVersions;
 use crate::checkpoint::copies_in;
 use crate::format::database_header::{DatabaseHeader, DatabaseState, HeaderLogPosition};
 use crate::format::layout::last_page;
-use crate::integrity::{FileClass, FileFinding, FilePart};
+use crate::integrity::{FileClass, FileFinding, FilePart, Persistence};
 use crate::log::LOG_PREFIX;
 use runtime::{Directory, File, IoError};
 
@@ -39,6 +39,7 @@ pub async fn compare_beside<D: Directory, L: Directory>(
             problem: format!(
                 "the database file is cut short: it has {pages} whole pages and had {had} when it was closed"
             ),
+            persistence: Persistence::ReadOnce,
         }));
     }
     let end = header.detach.position;

@@ -63,7 +63,7 @@ impl ClosedState {
         let pages = pass.await?;
         let mut copies = self.verify_header(handle, &file).await?;
         copies.extend(self.verify_checkpoint(handle, log_directory).await?);
-        let log = verify_log(log_directory, &self.log).await?;
+        let log = verify_log(handle, log_directory, &self.log).await?;
         let before = pages.bytes;
         let trees = if pages.stopped {
             None

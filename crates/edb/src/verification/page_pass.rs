@@ -3,8 +3,8 @@
 use crate::cache::{PageError, PageProblem};
 use crate::format::layout::{last_page, page_offset};
 use crate::integrity::{
-    DamageClass, Evidence, FileClass, FileFinding, FilePart, PageFinding, Persistence, ReadCheck,
-    VersionTable, classify,
+    DamageClass, Evidence, FileClass, FileFinding, FilePart, PageFinding, Persistence,
+    READ_AGAIN_AFTER_MS, ReadCheck, VersionTable, classify,
 };
 use crate::position::PageNumber;
 use runtime::time::MILLISECOND_NS;
@@ -16,8 +16,6 @@ use std::rc::Rc;
 const READ_BYTES: usize = 1 << 20;
 /// Reads under way at one time, so that the storage never waits for the checksums.
 const READS_IN_FLIGHT: usize = 4;
-/// Waits before wrong pages are read again, in milliseconds.
-const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
 /// Damaged pages that are read again and described, and unreadable ones that are described.
 const MOST_DESCRIBED: u64 = 1000;
 /// Further damaged pages whose numbers are kept. Of those beyond, only the number of each class is.
@@ -103,6 +101,7 @@ fn cut_short(file: &str, last: u32, known: u32) -> Option<FileFinding> {
         problem: format!(
             "the database file is cut short: it has {last} whole pages and had {known}"
         ),
+        persistence: Persistence::ReadOnce,
     })
 }
 

@@ -18,7 +18,7 @@
 //! | 4096.. | the versions of pages 1 and up, two bytes each |
 
 use crate::format::database_header::{DatabaseHeader, put_signature};
-use crate::integrity::{FileClass, FileFinding, FilePart};
+use crate::integrity::{FileClass, FileFinding, FilePart, Persistence as Lasting};
 use crate::log::{eight, put, word};
 use runtime::buffer::BLOCK_BYTES;
 use runtime::{Buffer, Directory, File, IoError, IoFailure, IoOperation, Persistence};
@@ -148,6 +148,7 @@ impl StoredVersions {
             file: format!("{directory}/{file}"),
             part: FilePart::Versions,
             class,
+            persistence: Lasting::ReadOnce,
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod copies;
 mod log_end;
+mod log_reads;
 mod rebuilt_pages;
 mod stored_versions;
 mod without_loss;

@@ -1,7 +1,7 @@
 //! What precedes the opening of a database, and what is reported of one that has just been opened.
 
 use crate::state_file::{Condition, DatabaseState};
-use edb::integrity::{FileClass, FileFinding, FilePart};
+use edb::integrity::{FileClass, FileFinding, FilePart, Persistence};
 use edb::{Damage, RecoveryReport, passive};
 use measure::units;
 use runtime::Directory;
@@ -41,6 +41,7 @@ pub(super) fn damage_since_close(
         problem: "the database header is that of an open database, but it was closed: the last \
                   write of it was lost"
             .to_owned(),
+        persistence: Persistence::ReadOnce,
     });
     let header = recovery.damaged_header.clone();
     let header = header.filter(|header| is_closed || is_foreign(header));

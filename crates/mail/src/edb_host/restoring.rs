@@ -4,7 +4,7 @@ use super::{DatabaseDirectories, EdbHost, file_name};
 use crate::profile::MailProfile;
 use crate::state_file::{Condition, DatabaseState};
 use edb::database::{ClosedCopy, RestoreError};
-use runtime::Directory;
+use runtime::{Directory, Handle};
 use workload::controller::host::{Progress, RestoreReport};
 use workload::failure::{Failure, FailureKind};
 
@@ -16,6 +16,7 @@ const RESTORING: &str = "restoring the database from its copy";
 /// # Errors
 /// Why it cannot be restored.
 pub async fn open_copy<D: Directory>(
+    handle: &Handle,
     database: usize,
     places: &DatabaseDirectories<D>,
     profile: &MailProfile,
@@ -33,6 +34,7 @@ pub async fn open_copy<D: Directory>(
     }
     let engine = &profile.engine;
     let copy = ClosedCopy::open(
+        handle,
         (&places.data, &places.log),
         &name,
         engine.page_size.bytes() as usize,
@@ -63,7 +65,7 @@ impl<D: Directory> EdbHost<D> {
             return Err(Failure::unsupported(RESTORING));
         };
         let place = self.place(database);
-        let (copy, state) = open_copy(database, source, &self.plan.profile).await?;
+        let (copy, state) = open_copy(&self.handle, database, source, &self.plan.profile).await?;
         let marked = DatabaseState {
             condition: Condition::Copying,
             ..state.clone()

@@ -52,10 +52,10 @@ pub fn check(sources: &Claim, profile: &MailProfile) -> Result<Restored, Error> 
     let mut all = Restored::default();
     for number in 0..sources.layout().databases.len() {
         let OpenedPlace { data, log } = places.open(&runtime, number).map_err(refuse)?;
-        let profile = profile.clone();
+        let (handle, profile) = (runtime.handle(), profile.clone());
         let opened = runtime.block_on(async move {
             let places = DatabaseDirectories { data, log };
-            let opened = open_copy(number, &places, &profile).await;
+            let opened = open_copy(&handle, number, &places, &profile).await;
             opened.map(|(copy, state)| (copy.page_bytes(), state.condition))
         });
         let (bytes, condition) = opened.map_err(refuse)?;

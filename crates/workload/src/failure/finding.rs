@@ -51,13 +51,7 @@ impl IntegrityFinding {
             expected_version: page.last_write.map(|write| write.dbtime),
             last_write_unix_ms: page.last_write.map(|write| write.unix_ms),
             found_version: page.found_dbtime,
-            on_medium: match page.persistence {
-                Persistence::ReadOnce | Persistence::Rewritten { wrong_reads: 0 | 1 } => None,
-                Persistence::Transient { .. } => Some(false),
-                Persistence::Medium { .. }
-                | Persistence::Rewritten { .. }
-                | Persistence::Patched => Some(true),
-            },
+            on_medium: on_medium(page.persistence),
             is_patched: page.persistence == Persistence::Patched,
             partner_page: found.or(page.found_at).map(u64::from),
             ..Self::default()
@@ -76,6 +70,7 @@ impl IntegrityFinding {
         };
         Self {
             ese_error: finding.ese_error().map(|number| number.0),
+            on_medium: on_medium(finding.persistence),
             ..Self::of_class(class)
         }
     }
@@ -96,6 +91,17 @@ impl IntegrityFinding {
             offset_bytes: Some(error.offset_bytes),
             ..Self::of_class(class)
         })
+    }
+}
+
+/// Whether reading again gave the same; `None` where nothing can be said.
+fn on_medium(persistence: Persistence) -> Option<bool> {
+    match persistence {
+        Persistence::ReadOnce | Persistence::Rewritten { wrong_reads: 0 | 1 } => None,
+        Persistence::Transient { .. } => Some(false),
+        Persistence::Medium { .. } | Persistence::Rewritten { .. } | Persistence::Patched => {
+            Some(true)
+        }
     }
 }
 
