@@ -7,6 +7,7 @@ use measure::host;
 use measure::recompute::InterruptedRun;
 use measure::result::{DatabaseResult, RunResult, TargetPath};
 use measure::run_directory::DEFAULT_PARENT;
+use measure::units;
 use storage::{DatabasePlace, Layout, Place, TargetKind};
 use workload::Profile;
 
@@ -49,6 +50,34 @@ pub fn refuse_on_target(output: &Output, layout: &Layout) -> Result<(), Error> {
             "Name a directory elsewhere with --out.",
         )),
     }
+}
+
+/// Caches that memory has no room for would end the run, or other programs, when they have filled.
+pub fn refuse_caches_above_memory(profile: &dyn Profile) -> Result<(), Error> {
+    let demands = profile.volume_demands();
+    let Some(cache_bytes) = profile.engine_cache_bytes() else {
+        return Ok(());
+    };
+    let of_one_bytes = cache_bytes / (demands.len() as u64).max(1);
+    let caches = demands
+        .iter()
+        .map(|demand| demand.reserved_bytes.min(of_one_bytes));
+    refuse_above_memory(caches.sum(), host::memory_to_be_had_bytes())
+}
+
+fn refuse_above_memory(caches_bytes: u64, memory_bytes: u64) -> Result<(), Error> {
+    if memory_bytes == 0 || caches_bytes <= memory_bytes {
+        return Ok(());
+    }
+    Err(Error::environment(
+        format!(
+            "The database caches would grow to {}, and proofload can have {} of memory here.",
+            units::size(caches_bytes),
+            units::size(memory_bytes)
+        ),
+        "Set smaller ones with --set engine.cache_size_per_database=SIZE, use fewer databases, or free memory (of a \
+         container: raise its limit).",
+    ))
 }
 
 /// Where the results of a run go on when their file system is full: places where anybody may write,
@@ -247,6 +276,16 @@ mod tests {
         };
         result.databases = databases.iter().map(database).collect();
         result
+    }
+
+    #[test]
+    fn caches_that_memory_has_no_room_for_are_refused() {
+        assert!(refuse_above_memory(500 << 20, 500 << 20).is_ok());
+        assert!(refuse_above_memory(500 << 20, 0).is_ok(), "unknown");
+        let refused = refuse_above_memory(500 << 20, (500 << 20) - 1).unwrap_err();
+        let text = refused.to_string();
+        assert!(text.contains("would grow to 500 MiB"), "{text}");
+        assert_eq!(refused.class(), workload::ErrorClass::Environment);
     }
 
     #[test]

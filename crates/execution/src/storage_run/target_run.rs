@@ -109,6 +109,7 @@ impl TargetRun {
             &mut |text| options.notify(text),
         )?;
         base::refuse_on_target(&request.output, &layout)?;
+        base::refuse_caches_above_memory(profile)?;
         if let Some(run) = &options.resume {
             refuse_other_storage(&run.result, &layout)?;
         }

@@ -60,5 +60,5 @@ pub use {
     monitor::HostMonitor,
     own_name::{left_behind, own_name},
     proc_text::Mount,
-    surroundings::{DeviceCounters, DeviceTraffic, Surroundings},
+    surroundings::{DeviceCounters, DeviceTraffic, Surroundings, memory_to_be_had_bytes},
 };
