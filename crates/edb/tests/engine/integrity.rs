@@ -3,6 +3,7 @@
 mod copies;
 mod log_end;
 mod log_reads;
+mod missing_parts;
 mod rebuilt_pages;
 mod stored_versions;
 mod without_loss;
