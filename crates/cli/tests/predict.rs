@@ -279,3 +279,17 @@ fn one_seed_is_one_result() {
         "another seed gave the same result"
     );
 }
+
+#[test]
+fn the_array_of_the_tutorial_can_be_predicted_with_its_failure() {
+    let here = Scratch::new();
+    let array = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/break-a-disk/small-raid5.toml"
+    );
+    let mut command = common::proofload(&here.path(""));
+    command.args(["predict", "brokerage", "--array", array, "--dry-run"]);
+    command.args(["--target-size", "2GB", "--duration", "10m"]);
+    command.args(["--event", "5m disk-fail 2"]);
+    common::Ended::of(&mut command).exits(0).prints("fails");
+}
