@@ -19,7 +19,7 @@ pub(super) fn failed(result: &RunResult) -> Advice {
         "Consistency checks failed: find the cause first; the figures are not valid",
         format!(
             "The database lost or duplicated committed work, or another program changed it \
-             during the run; the verdict says in which rows.{when} {} Check the server's log and the kernel's log of this time; \
+             during the run: the verdict says what was found.{when} {} Check the server's log and the kernel's log of this time; \
              {}the write caches of controllers and disks, which must survive a power failure; and \
              which other programs write to this database. Then run again with a new database, \
              without --reuse: this one stays inconsistent.",
