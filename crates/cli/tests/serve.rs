@@ -5,6 +5,7 @@ mod common;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 use common::Scratch;
 use common::served::{ARRAY, bytes, ended, opened, serving, unmount};
@@ -124,6 +125,42 @@ fn the_report_has_what_programs_did_and_what_broke() {
         .says("modelled array");
     let refused = here.proofload("serve msa2050 --at array --out out");
     refused.exits(2).says("out");
+}
+
+#[test]
+fn a_killed_server_leaves_the_figures_so_far() {
+    let here = Scratch::new();
+    let Some(mut running) = serving(&here, &["--out", "out"]) else {
+        return;
+    };
+    let volume = opened(&here, "volume-1");
+    volume.write_all_at(&bytes(65_536, 7), 0).expect("written");
+    while here.result()["databases"][0]["writes"]["bytes"] != 65_536 {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    running.signal("KILL");
+    drop((running.end(), volume));
+    unmount(&here.path("array"));
+    let report = here.proofload("report out").exits(0).prints("UNFINISHED");
+    assert!(!report.stdout.contains("--reuse"), "{}", report.stdout);
+    assert_eq!(here.result()["databases"][0]["writes"]["bytes"], 65_536);
+    // A mount would hide them.
+    here.proofload(&format!("serve {ARRAY} --at array --out array/results"))
+        .exits(2)
+        .says("where volumes are mounted");
+}
+
+#[test]
+fn results_that_cannot_be_written_do_not_keep_back_what_was_seen() {
+    let here = Scratch::new();
+    let Some(running) = serving(&here, &["--out", "out"]) else {
+        return;
+    };
+    let volume = opened(&here, "volume-1");
+    volume.write_all_at(&bytes(65_536, 7), 0).expect("written");
+    drop(volume);
+    fs::remove_dir_all(here.path("out")).expect("removed");
+    ended(running).exits(3).prints("writes").says("was removed");
 }
 
 #[test]

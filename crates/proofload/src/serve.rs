@@ -107,6 +107,7 @@ impl Prepared {
     pub fn new(scenario: &ServeScenario) -> Result<Self, Error> {
         let (description, planned, volumes) = plan(scenario)?;
         results::check(&scenario.output)?;
+        refuse_output_on_volumes(scenario)?;
         scenario.at.as_deref().map_or(Ok(()), refuse_place)?;
         if let Some(block) = &scenario.block {
             block.check(scenario.volumes)?;
@@ -228,7 +229,7 @@ impl Prepared {
             Unmounted::Whole => None,
             Unmounted::InUse { holders } => Some(holders),
         };
-        let recorded = record.map(|record| record.finish(&served)).transpose()?;
+        let recorded = record.map(ServeRecord::finish);
         Ok(ServeOutcome {
             recorded,
             served,
@@ -293,8 +294,8 @@ impl FrontEnds {
 /// What was served.
 #[derive(Debug)]
 pub struct ServeOutcome {
-    /// Its result and the run directory, if there is one.
-    pub recorded: Option<Outcome>,
+    /// Its result and the run directory, if there is to be one, or why it could not be written.
+    pub recorded: Option<Result<Outcome, Error>>,
     /// Times of the requests.
     pub served: Served,
     /// Where the volumes were mounted; empty if they were not.
@@ -384,6 +385,30 @@ fn plan(scenario: &ServeScenario) -> Result<(Description, PlannedArray, Vec<Serv
     });
     let volumes: Vec<ServedVolume> = volumes.collect();
     Ok((description, planned, volumes))
+}
+
+/// Refuses results in a directory that a mount will hide.
+fn refuse_output_on_volumes(scenario: &ServeScenario) -> Result<(), Error> {
+    let Some(out) = scenario.output.named() else {
+        return Ok(());
+    };
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let on_volumes = scenario.block.iter().flat_map(|block| &block.directories);
+    match scenario
+        .at
+        .iter()
+        .chain(on_volumes)
+        .find(|mounted| whole(out).starts_with(whole(mounted)))
+    {
+        None => Ok(()),
+        Some(mounted) => Err(Error::usage(
+            format!(
+                "The results would lie in {}, where volumes are mounted.",
+                mounted.display()
+            ),
+            "Name a directory elsewhere with --out.",
+        )),
+    }
 }
 
 /// Refuses a place that volumes cannot be mounted on, or would hide something.

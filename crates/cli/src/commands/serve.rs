@@ -51,8 +51,15 @@ pub fn serve(options: &ServeOptions) -> Result<ExitStatus, CommandError> {
         Ok(monitors)
     })?;
     let mut text = outcome.to_string();
-    let directory = outcome.recorded.and_then(|recorded| recorded.directory);
-    if let Some(directory) = directory {
+    // What clients have seen is printed whether the results could be written or not.
+    let recorded = match outcome.recorded.transpose() {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            print_answer(&text, ExitStatus::Pass)?;
+            return Err(error.into());
+        }
+    };
+    if let Some(directory) = recorded.and_then(|recorded| recorded.directory) {
         let page = report::write_report(&directory).map_err(|error| no_report(&error))?;
         text.push_str(&format!("Report: {}\n", page.display()));
     }

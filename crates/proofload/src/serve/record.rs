@@ -39,8 +39,10 @@ pub(super) struct ServeRecord {
     sampled: Instant,
     /// The time of the array from which samples and events count.
     start_ns: u64,
-    /// Requests that had ended before anything was counted, such as those of mkfs, and those of them that failed.
-    before: (u64, u64),
+    /// What had ended before anything was counted, such as the requests of mkfs.
+    before: Ended,
+    /// What has ended so far.
+    ended: Ended,
     from: ArrayCounters,
     until: ArrayCounters,
 }
@@ -66,7 +68,8 @@ impl ServeRecord {
         predict::write_array(&directory, &prepared.description)?;
         let base = base(scenario, prepared, started);
         results::begin(Some(&directory), &base)?;
-        let mut recorder = Recorder::new(ignore(), Some(directory), StopRequest::default());
+        let mut recorder =
+            Recorder::new(ignore(), Some(directory), StopRequest::default()).sparing();
         recorder.phase(Phase::Measuring, None);
         let start_ns = following.start_ns();
         let volumes = prepared.volumes.clone();
@@ -75,7 +78,7 @@ impl ServeRecord {
             let meter = Meter::new(&volumes, now.now_ns.saturating_sub(start_ns));
             let layout = meter.layout();
             served.meter = Some(meter);
-            (now, layout, (requests(served), served.failed))
+            (now, layout, Ended::of(served))
         });
         let Some((from, layout, before)) = begun else {
             return Ok(None);
@@ -95,6 +98,7 @@ impl ServeRecord {
             interval,
             sampled: Instant::now(),
             start_ns,
+            ended: before.clone(),
             before,
             until: from.clone(),
             from,
@@ -123,11 +127,12 @@ impl ServeRecord {
             let now = array.counters();
             let meter = served.meter.as_mut();
             let part = meter.map(|meter| meter.take(now.now_ns.saturating_sub(start_ns)));
-            (part, now)
+            (part, now, Ended::of(served))
         });
-        let Some((Some(part), now)) = taken else {
+        let Some((Some(part), now, ended)) = taken else {
             return;
         };
+        self.ended = ended;
         let mut inside = self.array_details.between(&self.until, &now);
         self.following.enter(&mut inside);
         self.until = now;
@@ -136,19 +141,22 @@ impl ServeRecord {
                 array: Some(inside.clone()),
                 ..sample
             };
-            self.recorder.keep(&sample, None);
+            let wants_result = self.recorder.wants_result();
+            let so_far = wants_result.then(|| {
+                let mut result = self.result();
+                result.mark_unfinished();
+                result
+            });
+            self.recorder.keep(&sample, so_far.as_ref());
         }
     }
 
-    /// The result of what was served, written to its directory.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub(super) fn finish(mut self, served: &Served) -> Result<execution::Outcome, Error> {
-        let mut result = self.base;
+    /// The result of what was served so far.
+    fn result(&self) -> RunResult {
+        let mut result = self.base.clone();
         self.collector.totals().fill(&mut result);
         result.wall_seconds = Some(self.until.now_ns.saturating_sub(self.from.now_ns) as f64 / 1e9);
-        let requests = requests(served) - self.before.0;
+        let requests = self.ended.requests - self.before.requests;
         result.host_requests = Some(requests);
         result.array = Some(self.array_details.between(&self.from, &self.until));
         self.following.complete(&mut result);
@@ -157,7 +165,7 @@ impl ServeRecord {
             started: result.started.clone(),
             duration_s: result.wall_seconds.unwrap_or(0.0),
         }];
-        let failed = match served.failed - self.before.1 {
+        let failed = match self.ended.failed - self.before.failed {
             0 => String::new(),
             failed => format!(", and {} failed", count(failed)),
         };
@@ -168,7 +176,16 @@ impl ServeRecord {
                 units::count(requests, "request")
             ),
         );
-        lateness(&mut result, served);
+        lateness(&mut result, &self.ended);
+        result
+    }
+
+    /// The result of what was served, written to its directory.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn finish(mut self) -> Result<execution::Outcome, Error> {
+        let mut result = self.result();
         result.complete = true;
         result.headline = headline::compose(&result, None);
         for event in &result.events {
@@ -184,10 +201,35 @@ impl ServeRecord {
     }
 }
 
-/// How many requests have ended.
-fn requests(served: &Served) -> u64 {
-    let all = [&served.reads, &served.writes, &served.flushes];
-    all.iter().map(|one| one.count()).sum()
+/// Requests that have ended.
+#[derive(Debug, Clone, Default)]
+struct Ended {
+    requests: u64,
+    failed: u64,
+    /// Mean time from a request to its answer; 0 without any.
+    average_ms: f64,
+    /// How much later than the model says answers were given: on average, at p99 and at most.
+    late_ms: Option<[f64; 3]>,
+}
+
+impl Ended {
+    fn of(served: &Served) -> Self {
+        let all = [&served.reads, &served.writes, &served.flushes];
+        let requests: u64 = all.iter().map(|one| one.count()).sum();
+        let sums = all
+            .iter()
+            .filter_map(|one| Some(one.average_ms()? * one.count() as f64));
+        let late = &served.lateness;
+        Self {
+            requests,
+            failed: served.failed,
+            average_ms: sums.sum::<f64>() / requests.max(1) as f64,
+            late_ms: late.average_ms().map(|average_ms| {
+                let longest_ms = late.longest_ns() as f64 / 1e6;
+                [average_ms, late.quantile_ms(0.99), longest_ms]
+            }),
+        }
+    }
 }
 
 /// What is known before anything is served.
@@ -214,25 +256,17 @@ fn base(scenario: &ServeScenario, prepared: &Prepared, started: Timestamp) -> Ru
 }
 
 /// Says how late answers were, and whether that is much beside the times of the model.
-fn lateness(result: &mut RunResult, served: &Served) {
-    let late = &served.lateness;
-    let Some(late_ms) = late.average_ms() else {
+fn lateness(result: &mut RunResult, ended: &Ended) {
+    let Some([average_ms, p99_ms, longest_ms]) = ended.late_ms else {
         return;
     };
     let sentence = format!(
         "Answers were given {} later than the model says on average, {} at p99, {} at most.",
-        latency(late_ms),
-        latency(late.quantile_ms(0.99)),
-        latency(late.longest_ns() as f64 / 1e6)
+        latency(average_ms),
+        latency(p99_ms),
+        latency(longest_ms)
     );
-    let all = [&served.reads, &served.writes, &served.flushes];
-    let sums = all
-        .iter()
-        .filter_map(|one| Some((one.average_ms()?, one.count())));
-    let (sum_ms, requests) = sums.fold((0.0, 0), |(sum, all), (average, count)| {
-        (sum + average * count as f64, all + count)
-    });
-    if late_ms > MOST_LATENESS * sum_ms / requests.max(1) as f64 {
+    if average_ms > MOST_LATENESS * ended.average_ms {
         result.warnings.push(format!(
             "{sentence} That is more than a tenth of the average response time: the host was too slow or \
              too busy for this array."

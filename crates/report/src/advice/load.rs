@@ -60,7 +60,8 @@ pub(super) fn waits_before_start(result: &RunResult) -> Option<Advice> {
 
 /// A run that was stopped.
 pub(super) fn interrupted(result: &RunResult) -> Option<Advice> {
-    (result.verdict == Verdict::Interrupted).then(|| {
+    let is_of_workload = result.kind.is_of_workload();
+    (result.verdict == Verdict::Interrupted && is_of_workload).then(|| {
         let figures = match was_measured(result) {
             true => {
                 "The figures cover the time until the run was stopped, which is too short for a \
