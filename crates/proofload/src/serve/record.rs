@@ -202,7 +202,7 @@ impl ServeRecord {
 }
 
 /// Requests that have ended.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Ended {
     requests: u64,
     failed: u64,
