@@ -57,6 +57,13 @@ settings! {
         pub cache_size_per_database: ByteSize = ByteSize::mib(256),
             as within(ByteSize::mib(1)..=ByteSize::gib(1024)),
             source "Jetstress reports show 256 MB per database as the largest cache, unconfirmed.";
+        /// Smallest size of that cache. With one, the cache begins with it, grows while the host has memory
+        /// available, and gives memory back when it becomes short: the size then is the largest. "none": the cache
+        /// has one size. A prediction models no shortage of memory: its caches have the largest size.
+        pub cache_minimum_per_database: Option<ByteSize> = None,
+            as or_word("none", within(ByteSize::kib(256)..=ByteSize::gib(1024))),
+            source "Jetstress reports show 32 MB as the smallest cache and 256 MB as the largest, unconfirmed; none: \
+                results are then of one size of cache.";
         /// Bytes in one log file.
         pub log_file_size: ByteSize = ByteSize::mib(1),
             as within(ByteSize::kib(64)..=ByteSize::mib(32)),
@@ -233,5 +240,14 @@ impl Engine {
     #[must_use]
     pub const fn cache_pages(&self) -> usize {
         (self.cache_size_per_database.bytes() / self.page_size.bytes()) as usize
+    }
+
+    /// Whole pages in the cache at its smallest.
+    #[must_use]
+    pub fn fewest_cache_pages(&self) -> usize {
+        let smallest = self
+            .cache_minimum_per_database
+            .unwrap_or(self.cache_size_per_database);
+        (smallest.bytes() / self.page_size.bytes()) as usize
     }
 }

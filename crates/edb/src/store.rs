@@ -77,7 +77,11 @@ impl<F: File> FileStore<F> {
     ) -> Self {
         let slots = settings.engine.cache_pages() + spare_slots(settings.engine.cache_pages());
         // Without an arena every buffer comes from the heap: slower, not wrong.
-        let arena = BufferArena::new(handle, settings.engine.page_bytes(), slots as u32).ok();
+        let page_bytes = settings.engine.page_bytes();
+        let arena = match settings.engine.cache_minimum_per_database {
+            Some(_) => BufferArena::releasable(page_bytes, slots as u32).ok(),
+            None => BufferArena::new(handle, page_bytes, slots as u32).ok(),
+        };
         Self {
             arena,
             handle: handle.clone(),
@@ -423,5 +427,11 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let mut buffer = self.buffer();
         buffer.fill(0);
         buffer
+    }
+
+    fn keep_memory(&self, frames: usize) {
+        if let Some(arena) = &self.arena {
+            arena.keep(frames + spare_slots(frames));
+        }
     }
 }

@@ -16,12 +16,13 @@ use super::store::MailStore;
 use crate::plan::{MailPlan, database_name};
 use crate::profile::MailProfile;
 use crate::session::MailDatabase;
+use edb::cache::SpareMemory;
 use edb::database::DatabaseCopy;
 use edb::verification::{ClosedState, HALF_WRITTEN_ENDING, VERSIONS_ENDING};
 use edb::{Damage, Database, EngineSettings, RecoveryReport};
 use measure::sample::{CopyQueues, Recorder};
 use measure::units;
-use opening::{activate, damage_since_close, recovered};
+use opening::{activate, damage_since_close, join_sentences, recovered};
 use replication::Passive;
 use runtime::{Directory, File, Handle, IoObserver};
 use state::StateCheck;
@@ -63,6 +64,8 @@ pub struct EdbHost<D: Directory> {
     passive: RefCell<BTreeMap<usize, Passive<D>>>,
     /// Is notified of what the databases acknowledge.
     on_acknowledged: Option<OnAcknowledged>,
+    /// The memory that caches follow which can shrink.
+    spare_memory: Option<SpareMemory>,
 }
 
 impl<D: Directory> EdbHost<D> {
@@ -85,6 +88,7 @@ impl<D: Directory> EdbHost<D> {
             passive_places: BTreeMap::new(),
             passive: RefCell::default(),
             on_acknowledged: None,
+            spare_memory: None,
         }
     }
 
@@ -93,6 +97,15 @@ impl<D: Directory> EdbHost<D> {
     pub fn notifying(self, on_acknowledged: Option<OnAcknowledged>) -> Self {
         Self {
             on_acknowledged,
+            ..self
+        }
+    }
+
+    /// The same, whose caches follow this memory if they have a smallest size.
+    #[must_use]
+    pub fn following_memory(self, spare_memory: SpareMemory) -> Self {
+        Self {
+            spare_memory: Some(spare_memory),
             ..self
         }
     }
@@ -264,6 +277,11 @@ impl<D: Directory> EdbHost<D> {
             recovered.map_err(|error| Failure::of_engine(&error, &file, OPENING))?;
         if let Some(on_acknowledged) = &self.on_acknowledged {
             acknowledged::observe(database, &engine, on_acknowledged);
+        }
+        if settings.engine.cache_minimum_per_database.is_some()
+            && let Some(spare) = &self.spare_memory
+        {
+            engine.follow_memory(Rc::clone(spare));
         }
         let maker = self.plan.item_maker(database, state.population.built_rows);
         let store = EdbStore::new(engine, &file, &maker)?;
@@ -456,14 +474,6 @@ pub(crate) fn is_beside_database(name: &str) -> bool {
     let name = name.strip_suffix(".new").unwrap_or(name);
     let mut endings = [VERSIONS_ENDING, HALF_WRITTEN_ENDING].into_iter();
     endings.any(|ending| name.strip_suffix(ending).is_some_and(is_database_file))
-}
-
-fn join_sentences<const N: usize>(sentences: [String; N]) -> String {
-    let sentences: Vec<String> = sentences
-        .into_iter()
-        .filter(|one| !one.is_empty())
-        .collect();
-    sentences.join(". ")
 }
 
 /// What is being done, for messages.

@@ -249,6 +249,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
         DatabaseStatistics {
             cached_pages: now.cache.resident_pages,
             cache_capacity_pages: now.cache.capacity_pages,
+            cache_largest_pages: now.cache.largest_pages,
             page_fault_stalls: now.cache.page_fault_stalls,
             size_bytes: now.file_size_bytes,
             database_pages: now.owned_pages,

@@ -326,6 +326,12 @@ impl Profile for MailProfile {
         Some(of_one * u64::from(self.mail.databases))
     }
 
+    fn least_engine_cache_bytes(&self) -> Option<u64> {
+        let of_one = self.engine.cache_minimum_per_database;
+        let of_one = of_one.unwrap_or(self.engine.cache_size_per_database);
+        Some(of_one.bytes() * u64::from(self.mail.databases))
+    }
+
     fn volume_demands(&self) -> Vec<VolumeDemand> {
         let demand = |name| VolumeDemand {
             name,

@@ -396,6 +396,7 @@ impl MailStore for TestStore {
         DatabaseStatistics {
             cached_pages: pages.min(1000),
             cache_capacity_pages: 1000,
+            cache_largest_pages: None,
             page_fault_stalls: 0,
             size_bytes: 1 << 30,
             database_pages: 32_768,

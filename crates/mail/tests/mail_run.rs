@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
+mod caches;
 mod cut_off;
 mod errors;
 mod harmed;

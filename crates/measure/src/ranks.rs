@@ -177,6 +177,11 @@ fn add(result: &mut RunResult, rank: &RankResult, own: &RunResult) {
         own.throughput.cache_fill_fraction,
     ];
     throughput.cache_fill_fraction = fills.into_iter().flatten().reduce(f64::min);
+    let sizes = [
+        throughput.cache_size_fraction,
+        own.throughput.cache_size_fraction,
+    ];
+    throughput.cache_size_fraction = sizes.into_iter().flatten().reduce(f64::min);
     result
         .databases
         .extend(own.databases.iter().map(|database| {
@@ -196,14 +201,13 @@ fn add(result: &mut RunResult, rank: &RankResult, own: &RunResult) {
             target
         }));
     }
-    let cache = (
-        result.target.engine_cache_bytes,
-        own.target.engine_cache_bytes,
+    let total = |a: Option<u64>, b: Option<u64>| b.map(|b| b + a.unwrap_or(0)).or(a);
+    let (all, target) = (&mut result.target, &own.target);
+    all.engine_cache_bytes = total(all.engine_cache_bytes, target.engine_cache_bytes);
+    all.engine_cache_least_bytes = total(
+        all.engine_cache_least_bytes,
+        target.engine_cache_least_bytes,
     );
-    result.target.engine_cache_bytes = match cache {
-        (Some(a), Some(b)) => Some(a + b),
-        (a, b) => a.or(b),
-    };
     let room = MOST_ERRORS.saturating_sub(result.errors.len());
     result
         .errors

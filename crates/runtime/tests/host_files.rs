@@ -349,3 +349,39 @@ fn a_file_that_is_gone_was_not_made_here_any_more() {
         assert!(created.contains(two));
     });
 }
+
+#[test]
+fn memory_of_free_slots_is_given_back_and_comes_again() {
+    on_real_storage(|_, _| async move {
+        let slots = |arena: &BufferArena, count: usize| -> Vec<Buffer> {
+            (0..count).map(|_| arena.buffer()).collect()
+        };
+        let arena = BufferArena::releasable(BLOCK_BYTES, 8).unwrap();
+        assert!(!arena.is_registered(), "the kernel keeps what a ring knows");
+        let mut held = slots(&arena, 8);
+        held.iter_mut().for_each(|buffer| buffer.fill(7));
+        arena.keep(2);
+        assert!(
+            held.iter()
+                .all(|buffer| buffer.iter().all(|byte| *byte == 7))
+        );
+        held.truncate(3);
+        arena.keep(2);
+        assert_eq!(arena.free_slots(), 5, "slots without memory are free, too");
+        // Who needs more than is kept has more, and finds zeros where memory was given back.
+        let again = slots(&arena, 5);
+        assert_eq!(arena.free_slots(), 0);
+        let zeros = again
+            .iter()
+            .filter(|buffer| buffer.iter().all(|byte| *byte == 0));
+        assert_eq!(zeros.count(), 5);
+        drop(again);
+        arena.keep(8);
+        let mut again = slots(&arena, 5);
+        again.iter_mut().for_each(|buffer| buffer.fill(9));
+        assert!(
+            held.iter()
+                .all(|buffer| buffer.iter().all(|byte| *byte == 7))
+        );
+    });
+}

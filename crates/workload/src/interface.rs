@@ -205,6 +205,11 @@ pub trait Profile: DeclaredProfile + Debug + Send + Sync {
         None
     }
 
+    /// The same of caches that give memory back, at their smallest.
+    fn least_engine_cache_bytes(&self) -> Option<u64> {
+        self.engine_cache_bytes()
+    }
+
     /// Whether it can be predicted.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use workload::controller::RunPlan;
-use workload::controller::link::{ShardMessage, Stage};
+use workload::controller::link::{CacheState, ShardMessage, Stage};
 use workload::failure::{Failure, FailureKind};
 use workload::random::SeededRng;
 
@@ -147,7 +147,8 @@ impl BrokerageRun {
         *lock(&self.context) = Some(Arc::new(context));
         // The fill level of a server's cache is unknown: the warm-up is as long as the profile
         // says.
-        self.link.report(ShardMessage::CacheFill(1.0));
+        self.link
+            .report(ShardMessage::Caches(CacheState::of_fill(1.0)));
         Ok(())
     }
 

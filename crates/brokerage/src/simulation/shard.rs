@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::RunPlan;
 use workload::controller::follower::{Follower, ShardTasks, follow};
-use workload::controller::link::{Inbox, Orders, ShardMessage, Stage};
+use workload::controller::link::{CacheState, Inbox, Orders, ShardMessage, Stage};
 use workload::controller::observer::CountingObserver;
 use workload::controller::pending_errors::PendingErrors;
 use workload::failure::Failure;
@@ -196,7 +196,9 @@ impl<D: Directory> ShardTasks for Shard<D> {
             recorder.page_fault_stalls_so_far(ONLY_SHARD, cache.page_fault_stalls);
             recorder.database_size(ONLY_SHARD, database.size_bytes());
             self.follower
-                .report(ShardMessage::CacheFill(database.cache_fill()));
+                .report(ShardMessage::Caches(CacheState::of_fill(
+                    database.cache_fill(),
+                )));
         }
     }
 }

@@ -217,14 +217,14 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         state.adapt(limits);
         let (available, supply) = (state.available(limits), state.supply(limits));
         drop(state);
-        if supply > limits.target && available > 0 {
+        if supply > limits.target() && available > 0 {
             return true;
         }
-        let mut short = supply <= limits.low || available == 0;
+        let mut short = supply <= limits.low() || available == 0;
         if short {
-            self.scavenge(limits.low + 1, 1);
+            self.scavenge(limits.low() + 1, 1);
             let state = self.core.state.borrow();
-            short = state.supply(limits) <= limits.low || state.available(limits) == 0;
+            short = state.supply(limits) <= limits.low() || state.available(limits) == 0;
         }
         // The task that sees to the rest need not be woken if it wakes by itself in a moment.
         if short || !self.core.scavenger_is_due.get() {

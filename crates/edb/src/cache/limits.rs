@@ -4,6 +4,7 @@ use crate::settings::{
     CHECKPOINT_OUTSTANDING_WRITES, EngineSettings, FLUSH_URGENT_PERCENT, OUTSTANDING_IO_MAX,
 };
 use config::ByteSize;
+use std::cell::Cell;
 
 /// The smallest cache that can work.
 const LEAST_PAGES: usize = 16;
@@ -12,16 +13,38 @@ pub(super) const MOST_URGENCY: u32 = 127;
 /// The urgency of writing everything before the database is closed. Source: ESE.
 pub(super) const CLOSING_URGENCY: u32 = 25;
 
-/// The settings, converted once.
+/// What follows from the number of frames, which may change.
+#[derive(Clone, Copy)]
+struct Marks {
+    capacity: usize,
+    low: usize,
+    target: usize,
+    high: usize,
+}
+
+impl Marks {
+    fn of(capacity: usize, settings: &EngineSettings) -> Self {
+        let engine = &settings.engine;
+        let share = |percent: f64| (capacity as f64 * percent / 100.0) as usize;
+        let low = share(engine.start_flush_percent).max(1);
+        let high = share(engine.stop_flush_percent).max(low + 1);
+        Self {
+            capacity,
+            low,
+            target: (low + high).div_ceil(2),
+            high,
+        }
+    }
+}
+
+/// The settings, converted once, and the frames there are at present.
 pub(super) struct Limits {
-    /// Frames of the cache: the most pages it can hold.
-    pub(super) capacity: usize,
-    /// Free frames below which an allocation evicts for itself.
-    pub(super) low: usize,
-    /// Free frames the scavenger wants, between low and high.
-    pub(super) target: usize,
-    /// Free frames at which the scavenger stops.
-    pub(super) high: usize,
+    marks: Cell<Marks>,
+    /// Frames that the cache shall come to.
+    wanted: Cell<usize>,
+    /// The fewest frames it may be told to come to, and the most.
+    fewest: usize,
+    most: usize,
     /// Pages of the largest write.
     pub(super) write_pages: usize,
     /// Clean pages in a row that a write may carry along.
@@ -42,20 +65,67 @@ impl Limits {
             capacity >= LEAST_PAGES,
             "a cache of {capacity} pages cannot work: give it at least {LEAST_PAGES}"
         );
-        let share = |percent: f64| (capacity as f64 * percent / 100.0) as usize;
-        let low = share(engine.start_flush_percent).max(1);
-        let high = share(engine.stop_flush_percent).max(low + 1);
+        // One that has a smallest size begins with it, and grows once it is known what memory there is.
+        let fewest = engine.fewest_cache_pages();
         Self {
-            capacity,
-            low,
-            target: (low + high).div_ceil(2),
-            high,
+            marks: Cell::new(Marks::of(fewest, settings)),
+            wanted: Cell::new(fewest),
+            fewest,
+            most: capacity,
             write_pages: pages(engine.max_coalesced_write).max(1),
             bridge_pages: pages(engine.coalesce_write_gap),
             read_pages: pages(engine.max_coalesced_read).max(1),
             gap_pages: pages(engine.coalesce_read_gap),
             settings: *settings,
         }
+    }
+
+    /// Frames of the cache: the most pages it can hold at present.
+    pub(super) fn capacity(&self) -> usize {
+        self.marks.get().capacity
+    }
+
+    /// Free frames below which an allocation evicts for itself.
+    pub(super) fn low(&self) -> usize {
+        self.marks.get().low
+    }
+
+    /// Free frames the scavenger wants, between low and high.
+    pub(super) fn target(&self) -> usize {
+        self.marks.get().target
+    }
+
+    /// Free frames at which the scavenger stops.
+    pub(super) fn high(&self) -> usize {
+        self.marks.get().high
+    }
+
+    /// The frames that the cache shall come to: `frames`, or the nearest number that the settings allow.
+    pub(super) fn want(&self, frames: usize) {
+        self.wanted.set(frames.clamp(self.fewest, self.most));
+    }
+
+    /// The most frames it may come to; `None` if that is always the same.
+    pub(super) fn largest(&self) -> Option<usize> {
+        (self.fewest < self.most).then_some(self.most)
+    }
+
+    /// Whether the cache has other frames than it shall come to.
+    pub(super) fn is_resizing(&self) -> bool {
+        self.wanted.get() != self.capacity()
+    }
+
+    /// Comes nearer to the frames wanted: gains all that are missing, or gives up those of `available` free ones
+    /// that are not needed to stay above the low mark, so that nobody has to wait for a frame. Says whether the
+    /// number has changed.
+    pub(super) fn resize(&self, available: usize) -> bool {
+        let (capacity, wanted) = (self.capacity(), self.wanted.get());
+        let lost = capacity
+            .saturating_sub(wanted)
+            .min(available.saturating_sub(self.low()));
+        let now = wanted.max(capacity - lost);
+        self.marks.set(Marks::of(now, &self.settings));
+        now != capacity
     }
 
     /// Write requests that may be outstanding at an urgency of 1..=127: four ramps whose ends are
@@ -99,14 +169,15 @@ impl Limits {
     /// Write requests the scavenger may have outstanding with `available` frames free: rising
     /// linearly from the target down to the low mark.
     pub(super) fn scavenger_writes(&self, available: usize) -> u32 {
-        if available >= self.target {
+        let Marks { low, target, .. } = self.marks.get();
+        if available >= target {
             return self.outstanding_writes(1);
         }
-        if available <= self.low {
+        if available <= low {
             return self.outstanding_writes(MOST_URGENCY);
         }
-        let missing = (self.target - available) as u32;
-        let span = (self.target - self.low) as u32;
+        let missing = (target - available) as u32;
+        let span = (target - low) as u32;
         self.outstanding_writes((MOST_URGENCY * missing / span).max(1))
     }
 }
@@ -129,7 +200,7 @@ mod tests {
         assert_eq!(limits.flusher_writes(depth * 5 / 4), 1);
         let much = depth * 5 / 4 + 126 * settings.internals.flush_urgency_step_bytes;
         assert_eq!(limits.flusher_writes(much), 512);
-        assert_eq!(limits.scavenger_writes(limits.low), 512);
-        assert_eq!(limits.scavenger_writes(limits.target), 1);
+        assert_eq!(limits.scavenger_writes(limits.low()), 512);
+        assert_eq!(limits.scavenger_writes(limits.target()), 1);
     }
 }

@@ -16,6 +16,7 @@ mod flusher;
 mod history;
 mod limits;
 mod list;
+mod memory;
 mod oldest;
 mod page_ref;
 mod pending;
@@ -29,6 +30,7 @@ mod tests;
 mod traits;
 mod write;
 
+pub use memory::SpareMemory;
 pub use page_ref::PageRef;
 pub use statistics::CacheStatistics;
 pub use traits::{CacheError, PageError, PageImages, PageProblem, PageStore, Payload, WriteAhead};
@@ -120,6 +122,13 @@ impl<P: Payload, S: PageStore<P>> Cache<P, S> {
     /// From now on page images are logged before pages are overwritten.
     pub fn log_images_with(&self, images: Rc<dyn PageImages<P>>) {
         *self.inner.images.borrow_mut() = Some(images);
+    }
+
+    /// Has the cache grow or shrink to `pages` soon, between the smallest size and the size of its settings. It
+    /// shrinks as pages leave, so that nobody waits for a frame because of it.
+    pub fn resize(&self, pages: usize) {
+        self.inner.core.limits.want(pages);
+        self.inner.core.scavenger.raise();
     }
 
     /// The page, if it is in the cache. Counts as a touch.
@@ -245,7 +254,8 @@ impl<P: Payload, S: PageStore<P>> Cache<P, S> {
     pub fn statistics(&self) -> CacheStatistics {
         let state = self.inner.core.state.borrow();
         CacheStatistics {
-            capacity_pages: self.inner.core.limits.capacity as u64,
+            capacity_pages: self.inner.core.limits.capacity() as u64,
+            largest_pages: self.inner.core.limits.largest().map(|pages| pages as u64),
             resident_pages: state.pages.len() as u64,
             dirty_pages: state.oldest.pages() as u64,
             pinned_pages: self.inner.core.pinned_pages.get() as u64,

@@ -41,7 +41,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
 
     /// Makes sure that `wanted` frames are free without dipping below the low mark.
     fn find_frames(self: &Rc<Self>, wanted: usize) -> bool {
-        let reserve = self.core.limits.low;
+        let reserve = self.core.limits.low();
         if self.core.state.borrow().available(&self.core.limits) < wanted + reserve {
             self.scavenge(wanted + reserve, wanted + reserve);
             self.core.scavenger.raise();

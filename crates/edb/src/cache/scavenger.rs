@@ -104,9 +104,36 @@ pub(super) fn spawn<P: Payload, S: PageStore<P>>(inner: &Rc<Inner<P, S>>) {
 }
 
 impl<P: Payload, S: PageStore<P>> Inner<P, S> {
-    /// What the task does when it wakes: nothing while enough frames are free; at once when they run
-    /// short; else when the delay after the request has passed. Returns when to wake again.
+    /// What the task does when it wakes. Returns when to wake again.
     fn tend_frames(
+        self: &Rc<Self>,
+        due_ns: Option<u64>,
+        now_ns: u64,
+        delay_ns: u64,
+    ) -> Option<u64> {
+        if self.core.limits.is_resizing() {
+            self.resize();
+        }
+        let wake_ns = self.free_frames(due_ns, now_ns, delay_ns);
+        match self.core.limits.is_resizing() {
+            true => Some(now_ns + delay_ns),
+            false => wake_ns,
+        }
+    }
+
+    /// Comes nearer to the size that the cache shall have.
+    fn resize(&self) {
+        let limits = &self.core.limits;
+        let available = self.core.state.borrow().available(limits);
+        if limits.resize(available) {
+            self.store.keep_memory(limits.capacity());
+            self.core.progress.notify_all();
+        }
+    }
+
+    /// Nothing while enough frames are free; at once when they run short; else when the delay after the request
+    /// has passed. Returns when to wake again.
+    fn free_frames(
         self: &Rc<Self>,
         due_ns: Option<u64>,
         now_ns: u64,
@@ -116,21 +143,21 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         let state = self.core.state.borrow();
         let supply = state.supply(limits);
         let stalled = state.stalled > 0;
-        if state.failure.is_some() || (supply >= limits.target && !stalled) {
+        if state.failure.is_some() || (supply >= limits.target() && !stalled) {
             return None;
         }
         drop(state);
         let due = due_ns.is_some_and(|due_ns| due_ns <= now_ns);
-        if supply > limits.low && !due && !stalled {
+        if supply > limits.low() && !due && !stalled {
             return Some(due_ns.unwrap_or(now_ns + delay_ns));
         }
-        self.scavenge(limits.high, 1);
+        self.scavenge(limits.high(), 1);
         let state = self.core.state.borrow();
         let (available, supply) = (state.available(limits), state.supply(limits));
         drop(state);
         if stalled && available > 0 {
             self.core.progress.notify_all();
         }
-        (supply < limits.high).then_some(now_ns + delay_ns)
+        (supply < limits.high()).then_some(now_ns + delay_ns)
     }
 }

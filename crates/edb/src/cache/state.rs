@@ -283,7 +283,7 @@ impl<P: Payload> State<P> {
     /// Frames neither holding a page nor promised to one.
     pub(super) fn available(&self, limits: &Limits) -> usize {
         limits
-            .capacity
+            .capacity()
             .saturating_sub(self.pages.len() + self.reserved)
     }
 
@@ -298,9 +298,9 @@ impl<P: Payload> State<P> {
     /// the extra frames follow the free frames.
     pub(super) fn adapt(&mut self, limits: &Limits) {
         let available = self.available(limits);
-        if available < limits.low.div_ceil(2) {
-            self.extra_frames = (self.extra_frames + EXTRA_FRAMES_STEP).min(limits.capacity / 4);
-        } else if available > limits.low {
+        if available < limits.low().div_ceil(2) {
+            self.extra_frames = (self.extra_frames + EXTRA_FRAMES_STEP).min(limits.capacity() / 4);
+        } else if available > limits.low() {
             self.extra_frames = self.extra_frames.saturating_sub(1);
         }
     }

@@ -3,8 +3,10 @@
 /// Gauges at this moment and counters since the cache was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheStatistics {
-    /// Pages the cache may hold.
+    /// Pages the cache may hold at present.
     pub capacity_pages: u64,
+    /// Pages it may hold at its largest; `None` if its size is always the same.
+    pub largest_pages: Option<u64>,
     /// Pages in the cache.
     pub resident_pages: u64,
     /// Pages that differ from the disk.

@@ -61,6 +61,9 @@ pub trait PageStore<P>: 'static {
 
     /// The payload of a page that has never been written.
     fn blank(&self) -> P;
+
+    /// The cache has this many frames from now on: memory for more may be given back.
+    fn keep_memory(&self, _frames: usize) {}
 }
 
 /// The log as the cache sees it: no page may be overwritten before the log holds how to redo it.

@@ -179,7 +179,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             Err(failure) => self.core.fail(failure),
         }
         self.core.progress.notify_all();
-        if self.core.state.borrow().supply(&self.core.limits) < self.core.limits.high {
+        if self.core.state.borrow().supply(&self.core.limits) < self.core.limits.high() {
             self.core.scavenger.raise();
         }
     }

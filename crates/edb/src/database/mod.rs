@@ -28,6 +28,7 @@ pub use statistics::EngineStatistics;
 pub use versions::Rebuilt;
 
 use crate::acknowledged::{CommitObserver, Opening};
+use crate::cache::SpareMemory;
 use crate::catalog::Table;
 use crate::engine::Core;
 use crate::error::EngineError;
@@ -85,6 +86,11 @@ impl<D: Directory> Database<D> {
         });
         read_back::start(&inner);
         Self { inner }
+    }
+
+    /// From now on the size of the cache follows the memory of the host, if it has a smallest size.
+    pub fn follow_memory(&self, spare: SpareMemory) {
+        self.inner.core.cache.follow_memory(spare);
     }
 
     /// Creates a table. It is permanent when this returns.

@@ -80,13 +80,35 @@ impl Engine {
                 );
             }
         }
-        let pages = self.cache_size_per_database.bytes() / page.bytes();
-        if pages < fewest_cache_pages {
-            let right = ByteSize(fewest_cache_pages * page.bytes());
-            report(
+        let sizes: [(Paths, Option<ByteSize>); 2] = [
+            (
                 &["engine.cache_size_per_database", "engine.page_size"],
-                format!("a cache of {pages} pages is too small for the engine to work"),
-                format!("write \"{right}\" or more"),
+                Some(self.cache_size_per_database),
+            ),
+            (
+                &["engine.cache_minimum_per_database", "engine.page_size"],
+                self.cache_minimum_per_database,
+            ),
+        ];
+        for (paths, size) in sizes {
+            let pages = size.map(|size| size.bytes() / page.bytes());
+            if let Some(pages) = pages.filter(|pages| *pages < fewest_cache_pages) {
+                let right = ByteSize(fewest_cache_pages * page.bytes());
+                report(
+                    paths,
+                    format!("a cache of {pages} pages is too small for the engine to work"),
+                    format!("write \"{right}\" or more"),
+                );
+            }
+        }
+        if self.cache_minimum_per_database > Some(self.cache_size_per_database) {
+            report(
+                &[
+                    "engine.cache_minimum_per_database",
+                    "engine.cache_size_per_database",
+                ],
+                "the smallest size of the cache is above its size".to_owned(),
+                format!("write \"{}\" or less", self.cache_size_per_database),
             );
         }
         if self.start_flush_percent >= self.stop_flush_percent {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use measure::host;
+use measure::host::{self, Memory};
 use measure::recompute::InterruptedRun;
 use measure::result::{DatabaseResult, RunResult, TargetPath};
 use measure::run_directory::DEFAULT_PARENT;
@@ -52,31 +52,34 @@ pub fn refuse_on_target(output: &Output, layout: &Layout) -> Result<(), Error> {
     }
 }
 
-/// Caches that memory has no room for would end the run, or other programs, when they have filled.
+/// Caches that memory has no room for would end the run, or other programs, when they have filled. Those that give
+/// memory back count at their smallest.
 pub fn refuse_caches_above_memory(profile: &dyn Profile) -> Result<(), Error> {
     let demands = profile.volume_demands();
-    let Some(cache_bytes) = profile.engine_cache_bytes() else {
+    let Some(cache_bytes) = profile.least_engine_cache_bytes() else {
         return Ok(());
     };
     let of_one_bytes = cache_bytes / (demands.len() as u64).max(1);
     let caches = demands
         .iter()
         .map(|demand| demand.reserved_bytes.min(of_one_bytes));
-    refuse_above_memory(caches.sum(), host::memory_to_be_had_bytes())
+    refuse_above_memory(caches.sum(), Memory::now())
 }
 
-fn refuse_above_memory(caches_bytes: u64, memory_bytes: u64) -> Result<(), Error> {
-    if memory_bytes == 0 || caches_bytes <= memory_bytes {
+fn refuse_above_memory(caches_bytes: u64, memory: Option<Memory>) -> Result<(), Error> {
+    let short = memory.filter(|memory| memory.available_bytes < caches_bytes);
+    let Some(memory) = short else {
         return Ok(());
-    }
+    };
     Err(Error::environment(
         format!(
             "The database caches would grow to {}, and proofload can have {} of memory here.",
             units::size(caches_bytes),
-            units::size(memory_bytes)
+            units::size(memory.available_bytes)
         ),
-        "Set smaller ones with --set engine.cache_size_per_database=SIZE, use fewer databases, or free memory (of a \
-         container: raise its limit).",
+        "Set smaller ones with --set engine.cache_size_per_database=SIZE, a smallest size that they can shrink to with \
+         --set engine.cache_minimum_per_database=SIZE, use fewer databases, or free memory (of a container: raise \
+         its limit).",
     ))
 }
 
@@ -110,6 +113,9 @@ pub fn base(
     let mut result = RunResult::new();
     result.workload.question = profile.describe_question();
     result.target.engine_cache_bytes = profile.engine_cache_bytes();
+    let least = profile.least_engine_cache_bytes();
+    result.target.engine_cache_least_bytes =
+        least.filter(|_| least != result.target.engine_cache_bytes);
     result.target.array_cache_bytes = options.array_cache_bytes;
     result.target.allow_cached = options.allow_cached;
     let backup_to = options.backup_to.as_ref();
@@ -280,9 +286,15 @@ mod tests {
 
     #[test]
     fn caches_that_memory_has_no_room_for_are_refused() {
-        assert!(refuse_above_memory(500 << 20, 500 << 20).is_ok());
-        assert!(refuse_above_memory(500 << 20, 0).is_ok(), "unknown");
-        let refused = refuse_above_memory(500 << 20, (500 << 20) - 1).unwrap_err();
+        let memory = |available_bytes| {
+            Some(Memory {
+                size_bytes: 1 << 30,
+                available_bytes,
+            })
+        };
+        assert!(refuse_above_memory(500 << 20, memory(500 << 20)).is_ok());
+        assert!(refuse_above_memory(500 << 20, None).is_ok(), "unknown");
+        let refused = refuse_above_memory(500 << 20, memory((500 << 20) - 1)).unwrap_err();
         let text = refused.to_string();
         assert!(text.contains("would grow to 500 MiB"), "{text}");
         assert_eq!(refused.class(), workload::ErrorClass::Environment);

@@ -80,3 +80,12 @@ fn recovered_by_log(file: &str, recovery: &RecoveryReport) -> String {
         units::count(recovery.undone_transactions, "unfinished transaction"),
     )
 }
+
+/// Sentences in a row, without those that are empty.
+pub(super) fn join_sentences<const N: usize>(sentences: [String; N]) -> String {
+    let sentences: Vec<String> = sentences
+        .into_iter()
+        .filter(|one| !one.is_empty())
+        .collect();
+    sentences.join(". ")
+}

@@ -136,6 +136,7 @@ impl<D: Directory> EdbHost<D> {
         let cache = engine.cache_size_per_database.bytes() as f64 * copies.cache_percent / 100.0;
         let least = FEWEST_CACHE_PAGES * engine.page_size.bytes();
         engine.cache_size_per_database = ByteSize((cache as u64).max(least));
+        engine.cache_minimum_per_database = None;
         settings
     }
 

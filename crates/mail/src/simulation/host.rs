@@ -7,7 +7,9 @@ use super::store::SimulatedStore;
 use crate::edb_host::{DatabaseDirectories, engine_settings, file_name};
 use crate::plan::MailPlan;
 use crate::population::PopulationState;
+use crate::profile::MailProfile;
 use crate::session::MailDatabase;
+use edb::EngineSettings;
 use edb::format::layout::HEADER_PAGES;
 use measure::sample::Recorder;
 use runtime::{Directory, Handle, IoObserver};
@@ -88,7 +90,7 @@ impl<D: Directory> DatabaseHost for SimulatedHost<D> {
             handle: &self.handle,
             file,
             log_directory: &place.log,
-            settings: engine_settings(&self.plan.profile),
+            settings: settings_of_simulation(&self.plan.profile),
             observer,
             geometry: self.geometry,
             built_rows: rows,
@@ -121,4 +123,11 @@ impl<D: Directory> DatabaseHost for SimulatedHost<D> {
         progress(self.plan.run.database_bytes);
         Ok(VerifyReport::default())
     }
+}
+
+/// The settings of the engine where memory is never short.
+fn settings_of_simulation(profile: &MailProfile) -> EngineSettings {
+    let mut settings = engine_settings(profile);
+    settings.engine.cache_minimum_per_database = None;
+    settings
 }

@@ -237,6 +237,7 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         DatabaseStatistics {
             cached_pages: cache.resident_pages,
             cache_capacity_pages: cache.capacity_pages,
+            cache_largest_pages: cache.largest_pages,
             page_fault_stalls: cache.page_fault_stalls,
             size_bytes: (u64::from(core.file_pages.get()) + 2) * page_bytes,
             database_pages: u64::from(core.owned_pages.get()),

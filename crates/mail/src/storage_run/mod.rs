@@ -5,6 +5,7 @@ mod audit;
 mod describe;
 mod interrupted_build;
 mod kept;
+mod memory;
 mod restored;
 
 use std::collections::BTreeMap;
@@ -339,6 +340,7 @@ fn host(
     let host = host.restoring_from(open(&places.sources)?);
     let host = host.replicating_to(open(&places.passive)?);
     let host = host.notifying(witness.map(audit::reporting_to));
+    let host = host.following_memory(memory::spare_memory(plan.profile.mail.databases));
     Ok((runtime, host))
 }
 

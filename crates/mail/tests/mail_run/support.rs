@@ -1,6 +1,7 @@
 //! What the tests of whole runs share.
 
 use config::{ByteSize, TimeSpan};
+use edb::cache::SpareMemory;
 use mail::edb_host::{DatabaseDirectories, EdbHost};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
@@ -121,6 +122,16 @@ pub fn run_on(runtime: &Runtime, disk: &SimulatedDisk, profile: &MailProfile) ->
 
 /// Carries out a plan that is there already.
 pub fn carry_out(runtime: &Runtime, disk: &SimulatedDisk, plan: MailPlan) -> Outcome {
+    carry_out_with_memory(runtime, disk, plan, Rc::new(|| i64::MAX))
+}
+
+/// The same, on a host with this memory to spare.
+pub fn carry_out_with_memory(
+    runtime: &Runtime,
+    disk: &SimulatedDisk,
+    plan: MailPlan,
+    spare: SpareMemory,
+) -> Outcome {
     let handle = runtime.handle();
     let (for_hosts, disk_of_hosts) = (handle.clone(), disk.clone());
     let samples = Rc::new(RefCell::new(Samples::default()));
@@ -130,7 +141,10 @@ pub fn carry_out(runtime: &Runtime, disk: &SimulatedDisk, plan: MailPlan) -> Out
         let mut base = RunResult::new();
         base.tests = plan.profile.tests();
         let plan = Arc::new(plan);
-        let make = move |shard| host(&for_hosts, &disk_of_hosts, shard, &plan);
+        let make = move |shard| {
+            let host = host(&for_hosts, &disk_of_hosts, shard, &plan);
+            host.following_memory(Rc::clone(&spare))
+        };
         let stop = StopRequest::new();
         run_on_virtual_clock(handle, run, base, stop, listener, make).await
     });

@@ -20,6 +20,7 @@
 //! - A run of a database server that has files on another storage is inconclusive.
 
 mod cached;
+mod caches;
 mod calibrated;
 mod cpu;
 mod evidence;

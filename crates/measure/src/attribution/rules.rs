@@ -1,5 +1,6 @@
 //! What explains a level that was not met without the storage.
 
+use super::caches::{cache_filling, cache_shrunk};
 use super::cpu::{host_busy, load_generator_busy, server_busy};
 use super::evidence::Evidence;
 use super::other_io::other_io;
@@ -224,6 +225,15 @@ pub(super) const RULES: &[Rule] = &[
                     measuring began",
     },
     Rule {
+        id: CauseId::CacheShrunk,
+        holds_against_device: always,
+        seen: cache_shrunk,
+        remedy: "Free memory (of a container: raise its limit), or set a smaller engine.cache_size_per_database, and \
+                 run again.",
+        condition: "memory was short, and for a time a cache of the engine had less than \
+                    run.warm_up.cache_fill_percent of its largest size",
+    },
+    Rule {
         id: CauseId::ServerNotAvailable,
         holds_against_device: always,
         seen: not_available,
@@ -394,17 +404,6 @@ fn not_steady(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
         percent(state.range_fraction),
         percent(state.slope_fraction)
     ))
-}
-
-fn cache_filling(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
-    let fill = evidence.result.throughput.cache_fill_fraction?;
-    let wanted_percent = evidence.number("run.warm_up.cache_fill_percent")?;
-    (fill * 100.0 < wanted_percent).then(|| {
-        format!(
-            "the caches were only {} % full when measuring began, target {wanted_percent} %.",
-            percent(fill)
-        )
-    })
 }
 
 fn paused(evidence: &Evidence<'_>, check: &Check) -> Option<String> {

@@ -141,7 +141,7 @@ fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
 
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
-    let cases: [(CauseId, Change); 21] = [
+    let cases: [(CauseId, Change); 22] = [
         (CauseId::FilesElsewhere, placement::files_elsewhere),
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
@@ -155,6 +155,9 @@ fn each_cause_of_a_failure_holds_alone() {
         }),
         (CauseId::CacheFilling, |one| {
             one.throughput.cache_fill_fraction = Some(0.89);
+        }),
+        (CauseId::CacheShrunk, |one| {
+            one.throughput.cache_size_fraction = Some(0.89);
         }),
         (CauseId::Paused, |one| {
             counter(one, Metric::LongestPause, 1e3);
@@ -227,10 +230,11 @@ fn each_cause_of_a_failure_holds_alone() {
 
 #[test]
 fn just_below_its_bound_no_cause_holds() {
-    let cases: [Change; 11] = [
+    let cases: [Change; 12] = [
         |one| one.samples.count = 5,
         |one| figures(one, Stream::DatabaseRead, 100, 25.0),
         |one| one.throughput.cache_fill_fraction = Some(0.9),
+        |one| one.throughput.cache_size_fraction = Some(0.9),
         |one| counter(one, Metric::LongestPause, 999.0),
         |one| {
             counter(one, Metric::CpuBusy, 89.9);

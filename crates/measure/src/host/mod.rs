@@ -29,6 +29,9 @@ mod health;
 #[cfg(feature = "host")]
 mod kernel_log;
 #[cfg(feature = "host")]
+#[cfg(feature = "host")]
+mod memory;
+#[cfg(feature = "host")]
 mod monitor;
 #[cfg(feature = "host")]
 mod own_name;
@@ -57,8 +60,9 @@ pub use {
     facts::{describe_target, facts, mount_under},
     health::{DeviceHealth, compare_health, device_health},
     kernel_log::{KernelLog, KernelMessages},
+    memory::Memory,
     monitor::HostMonitor,
     own_name::{left_behind, own_name},
     proc_text::Mount,
-    surroundings::{DeviceCounters, DeviceTraffic, Surroundings, memory_to_be_had_bytes},
+    surroundings::{DeviceCounters, DeviceTraffic, Surroundings},
 };

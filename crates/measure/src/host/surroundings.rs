@@ -33,41 +33,6 @@ impl Surroundings {
     }
 }
 
-/// Memory that this process can have: what the machine has available, or, if that is less, the limit of the
-/// control groups that the process is in, as of a container. 0 where neither is known.
-#[must_use]
-pub fn memory_to_be_had_bytes() -> u64 {
-    let available = Surroundings::now().available_memory_bytes;
-    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let limit = memory_limit_bytes(&own, Path::new("/sys/fs/cgroup"));
-    limit.map_or(available, |limit| available.min(limit))
-}
-
-/// The lowest limit of the groups of which `/proc/self/cgroup` says that this process is in them, and of those
-/// above them. Version 2 is mounted at `root`, or beside version 1 at `unified`.
-fn memory_limit_bytes(own: &str, root: &Path) -> Option<u64> {
-    let limits = own.lines().flat_map(|line| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, group) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
-        let (mounts, file): (&[&str], _) = match controllers {
-            "" => (&["", "unified"], "memory.max"),
-            _ if controllers.split(',').any(|one| one == "memory") => {
-                (&["memory"], "memory.limit_in_bytes")
-            }
-            _ => (&[], ""),
-        };
-        let groups = Path::new(group.trim_start_matches('/')).ancestors();
-        groups.flat_map(move |group| {
-            let paths = mounts
-                .iter()
-                .map(move |mount| root.join(mount).join(group).join(file));
-            // "max" is no limit.
-            paths.filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok())
-        })
-    });
-    limits.min()
-}
-
 fn cpu_governors(cpus: &Path) -> Vec<String> {
     let entries = fs::read_dir(cpus).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path().join("cpufreq/scaling_governor"));
@@ -135,28 +100,6 @@ mod tests {
         let now = Surroundings::now();
         assert!(now.memory_bytes >= now.available_memory_bytes);
         assert!(now.available_memory_bytes > 0);
-    }
-
-    #[test]
-    fn the_lowest_limit_of_the_groups_above_counts() {
-        let root = tempfile::tempdir().unwrap();
-        let limit = |path: &str, text: &str| {
-            let file = root.path().join(path);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
-        let of = |own| memory_limit_bytes(own, root.path());
-        assert_eq!(of("0::/a/b\n"), None);
-        limit("a/memory.max", "500\n");
-        limit("a/b/memory.max", "max\n");
-        assert_eq!(of("0::/a/b\n"), Some(500));
-        assert_eq!(of("0::/\n"), None);
-        limit("unified/c/memory.max", "7\n");
-        assert_eq!(of("0::/c\n"), Some(7));
-        limit("memory/d/memory.limit_in_bytes", "9223372036854771712\n");
-        limit("memory/d/e/memory.limit_in_bytes", "90\n");
-        assert_eq!(of("4:cpu:/d/e\n3:hugetlb,memory:/d/e\n"), Some(90));
-        assert_eq!(of("3:memory:/d\n0::/a\n"), Some(500));
     }
 
     #[test]

@@ -52,6 +52,8 @@ cause_ids! {
     FewThreads,
     /// The caches of the engine were still filling.
     CacheFilling,
+    /// Memory was short, and the caches of the engine were smaller than they may be.
+    CacheShrunk,
     /// The process was paused, or the machine suspended.
     Paused,
     /// Other programs used a device of the run.

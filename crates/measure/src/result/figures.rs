@@ -239,6 +239,9 @@ pub struct Throughput {
     /// How full the least full cache of the engine was when the measured phase began; null where there
     /// is none of ours.
     pub cache_fill_fraction: Option<f64>,
+    /// The smallest size that a cache of the engine had in the measured phase, of the largest it may have; null where
+    /// caches have one size.
+    pub cache_size_fraction: Option<f64>,
 }
 
 /// Whether the measured phase was steady.

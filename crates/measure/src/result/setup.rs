@@ -31,6 +31,8 @@ pub struct TargetResult {
     pub logs: Vec<TargetPath>,
     /// The cache of the storage engine, of all databases together; null where it is not ours.
     pub engine_cache_bytes: Option<u64>,
+    /// The same at its smallest, where caches can shrink; null where they have one size.
+    pub engine_cache_least_bytes: Option<u64>,
     /// The cache of the array (--array-cache); null when it was not given.
     pub array_cache_bytes: Option<u64>,
     /// Whether a run on data that fits a cache may pass (--allow-cached).

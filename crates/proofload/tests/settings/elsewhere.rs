@@ -26,7 +26,7 @@ const STORAGE_TESTS: &str = "mail/tests/mail_run/storage_tests.rs";
 const PERFORMANCE_ONLY: &str = "a prediction is one of the performance test";
 
 /// Settings of a mail server.
-pub const MAIL_ELSEWHERE: [Elsewhere; 21] = [
+pub const MAIL_ELSEWHERE: [Elsewhere; 22] = [
     elsewhere(
         "kind",
         "another kind is another workload",
@@ -50,6 +50,12 @@ pub const MAIL_ELSEWHERE: [Elsewhere; 21] = [
         "predictions have no contents",
         HERE,
         "contents_are_compressible",
+    ),
+    elsewhere(
+        "engine.cache_minimum_per_database",
+        "predictions have no shortage of memory",
+        "mail/tests/mail_run/caches.rs",
+        "a_cache_shrinks_while_memory_is_short",
     ),
     elsewhere(
         "engine.version_store",

@@ -58,6 +58,7 @@ impl<F: File + Clone> LoadedDatabase for ToyDatabase<F> {
         DatabaseStatistics {
             cached_pages: 1,
             cache_capacity_pages: 1,
+            cache_largest_pages: None,
             database_pages: 1,
             size_bytes: self.size,
             ..DatabaseStatistics::default()

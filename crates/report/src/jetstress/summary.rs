@@ -179,12 +179,12 @@ pub(super) fn parameters(result: &RunResult) -> Part {
         .iter()
         .filter_map(|name| number(&format!("mail.mix.{name}_percent")));
     let reads = 100.0 - changes.sum::<f64>();
-    let cache = result
-        .target
-        .engine_cache_bytes
-        .map_or(String::new(), |bytes| {
-            format!("{:.1} MB", bytes as f64 / f64::from(1 << 20))
-        });
+    let cache_text = |bytes: u64| format!("{:.1} MB", bytes as f64 / f64::from(1 << 20));
+    let target = &result.target;
+    let largest = target.engine_cache_bytes.map_or(String::new(), cache_text);
+    let smallest = target
+        .engine_cache_least_bytes
+        .map_or_else(|| largest.clone(), cache_text);
     let backup = result.backup.as_ref();
     let has_load = result.has_measured_phase() || backup.is_some_and(|backup| backup.under_load);
     let threads = result.throughput.threads.filter(|_| has_load);
@@ -204,8 +204,8 @@ pub(super) fn parameters(result: &RunResult) -> Part {
         title: "Jetstress System Parameters".to_owned(),
         rows: vec![
             pair("Thread Count", threads),
-            pair("Minimum Database Cache", cache.clone()),
-            pair("Maximum Database Cache", cache),
+            pair("Minimum Database Cache", smallest),
+            pair("Maximum Database Cache", largest),
             pair("Insert Operations", percent("mail.mix.insert_percent")),
             pair("Delete Operations", percent("mail.mix.delete_percent")),
             pair("Replace Operations", percent("mail.mix.replace_percent")),

@@ -34,16 +34,56 @@ impl BufferArena {
         );
         let mapping = Mapping::new(slot_bytes * slots as usize)?;
         let registration = handle.driver().register(&mapping, slot_bytes);
+        Ok(Self::of(mapping, registration, slot_bytes, slots))
+    }
+
+    /// The same, whose memory can be given back with [`BufferArena::keep`]. No ring knows it, as the kernel keeps
+    /// all memory that one does.
+    ///
+    /// # Errors
+    /// As [`BufferArena::new`].
+    pub fn releasable(slot_bytes: usize, slots: u32) -> std::io::Result<Self> {
+        let mapping = Mapping::releasable(slot_bytes * slots as usize)?;
+        Ok(Self::of(mapping, None, slot_bytes, slots))
+    }
+
+    fn of(
+        mapping: Mapping,
+        registration: Option<Registration>,
+        slot_bytes: usize,
+        slots: u32,
+    ) -> Self {
         let memory = ArenaMemory {
             // The lowest slots are taken first, so that memory never needed is never touched.
             free: RefCell::new((0..slots).rev().collect()),
+            released: RefCell::default(),
             registration,
             mapping,
             slot_bytes,
+            slots,
         };
-        Ok(Self {
+        Self {
             memory: Rc::new(memory),
-        })
+        }
+    }
+
+    /// Gives the memory of free slots back to the system until no more than `slots` slots have any, as far as that
+    /// many are free; or lets that many have memory again. Whoever needs more has more.
+    pub fn keep(&self, slots: usize) {
+        let memory = &self.memory;
+        let wanted = (memory.slots as usize).saturating_sub(slots);
+        let (mut free, mut released) = (memory.free.borrow_mut(), memory.released.borrow_mut());
+        while released.len() < wanted
+            && let Some(slot) = free.pop()
+        {
+            let offset = slot as usize * memory.slot_bytes;
+            // SAFETY: the slot is free, so no buffer holds its bytes.
+            unsafe { memory.mapping.release(offset, memory.slot_bytes) };
+            released.push(slot);
+        }
+        let too_many = released.len().saturating_sub(wanted);
+        // Below those that have memory, which are taken first.
+        free.splice(0..0, released.drain(..too_many));
     }
 
     /// A buffer of the arena's slot size with arbitrary content; from the heap (and zeroed) when
@@ -62,7 +102,7 @@ impl BufferArena {
     /// Slots that are not taken.
     #[must_use]
     pub fn free_slots(&self) -> usize {
-        self.memory.free.borrow().len()
+        self.memory.free.borrow().len() + self.memory.released.borrow().len()
     }
 
     /// Whether the ring knows the memory.
@@ -75,16 +115,20 @@ impl BufferArena {
 /// The memory behind an arena and the list of slots nobody holds.
 pub(super) struct ArenaMemory {
     free: RefCell<Vec<u32>>,
+    /// Free slots whose memory was given back.
+    released: RefCell<Vec<u32>>,
     /// Before the mapping, so that the ring lets go of the memory before it is unmapped.
     registration: Option<Registration>,
     mapping: Mapping,
     slot_bytes: usize,
+    slots: u32,
 }
 
 impl ArenaMemory {
     /// A free slot as a buffer.
     pub(super) fn take(this: &Rc<Self>) -> Option<Buffer> {
-        let slot = this.free.borrow_mut().pop()?;
+        let slot = this.free.borrow_mut().pop();
+        let slot = slot.or_else(|| this.released.borrow_mut().pop())?;
         Some(Buffer::in_slot(Rc::clone(this), slot))
     }
 

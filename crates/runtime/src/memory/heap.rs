@@ -23,6 +23,17 @@ impl Mapping {
         Ok(Self { start, layout })
     }
 
+    /// Memory of which parts can be given back.
+    pub(crate) fn releasable(length: usize) -> std::io::Result<Self> {
+        Self::new(length)
+    }
+
+    /// Without a host to give memory back to, it stays.
+    ///
+    /// # Safety
+    /// As where there is a host.
+    pub(crate) unsafe fn release(&self, _offset: usize, _length: usize) {}
+
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }

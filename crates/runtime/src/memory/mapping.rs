@@ -8,8 +8,13 @@ use std::ptr::{NonNull, null_mut};
 
 /// Maps `length` bytes of zeros, whole small pages, from the beginning of a large page on, and asks
 /// for large pages if they are as long as one.
-#[cold]
 pub(super) fn map(length: usize, flags: MapFlags) -> std::io::Result<NonNull<u8>> {
+    map_advised(length, flags, Advice::LinuxHugepage)
+}
+
+/// As [`map`], with this advice in place of asking for large pages.
+#[cold]
+fn map_advised(length: usize, flags: MapFlags, advice: Advice) -> std::io::Result<NonNull<u8>> {
     let reserved = length + LARGE_PAGE_BYTES;
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new mapping, at a place of the kernel's choice.
@@ -27,7 +32,7 @@ pub(super) fn map(length: usize, flags: MapFlags) -> std::io::Result<NonNull<u8>
             let _ = munmap(start.add(length), after);
         }
         if length >= LARGE_PAGE_BYTES {
-            let _ = madvise(start, length, Advice::LinuxHugepage);
+            let _ = madvise(start, length, advice);
         }
         start
     };
@@ -47,6 +52,34 @@ impl Mapping {
     pub(crate) fn new(length: usize) -> std::io::Result<Self> {
         let start = map(length, MapFlags::PRIVATE | MapFlags::NORESERVE)?;
         Ok(Self { start, length })
+    }
+
+    /// Maps `length` bytes of which parts can be given back. It has small pages: of a large one, the kernel takes
+    /// no part back before memory is short.
+    pub(crate) fn releasable(length: usize) -> std::io::Result<Self> {
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        let start = map_advised(length, flags, Advice::LinuxNoHugepage)?;
+        Ok(Self { start, length })
+    }
+
+    /// Gives the memory of a part back to the system. Whoever uses it again finds zeros. That the kernel does not
+    /// take it back does no harm.
+    ///
+    /// # Safety
+    /// Nobody has a reference to bytes of the part.
+    pub(crate) unsafe fn release(&self, offset: usize, length: usize) {
+        assert!(
+            offset + length <= self.length,
+            "the part lies in the mapping"
+        );
+        // SAFETY: the part lies in the mapping, and nobody has a reference to it.
+        let _ = unsafe {
+            madvise(
+                self.start.as_ptr().add(offset).cast(),
+                length,
+                Advice::LinuxDontNeed,
+            )
+        };
     }
 
     pub(crate) fn start(&self) -> NonNull<u8> {

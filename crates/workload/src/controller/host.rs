@@ -224,6 +224,8 @@ pub struct DatabaseStatistics {
     pub cached_pages: u64,
     /// Pages that the cache can hold.
     pub cache_capacity_pages: u64,
+    /// Pages that it could hold if memory were not short; `None` if its size is always the same.
+    pub cache_largest_pages: Option<u64>,
     /// Page faults that have waited for a free frame, since the database was opened.
     pub page_fault_stalls: u64,
     /// Size of the database file.

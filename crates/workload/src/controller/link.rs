@@ -206,6 +206,26 @@ impl Orders {
     }
 }
 
+/// How full and how large the caches of a shard are, of its least filled and its most shrunk cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CacheState {
+    /// Of what it could hold at present; 0 to 1.
+    pub fill_fraction: f64,
+    /// Its size, of the largest it may have; `None` if the size is always the same.
+    pub size_fraction: Option<f64>,
+}
+
+impl CacheState {
+    /// Caches of one size, of which the least filled is as full as this.
+    #[must_use]
+    pub fn of_fill(fill_fraction: f64) -> Self {
+        Self {
+            fill_fraction,
+            size_fraction: None,
+        }
+    }
+}
+
 /// What a shard has to say.
 #[derive(Debug)]
 pub enum ShardMessage {
@@ -217,8 +237,8 @@ pub enum ShardMessage {
     ToHandle(u64),
     /// Bytes of the present stage handled so far, all databases of the shard.
     Progress(u64),
-    /// How full the least filled cache is, of what it could hold; 0 to 1.
-    CacheFill(f64),
+    /// How full and how large the caches are.
+    Caches(CacheState),
     /// What the open loop has counted so far.
     Backlog {
         /// Arrivals dropped because the backlog was full.

@@ -38,6 +38,7 @@ mod steady_load;
 mod testing;
 pub mod ticks;
 mod tuner;
+mod warnings;
 pub mod zero_delay_loop;
 
 pub use coordination::{Coordination, Together};

@@ -4,6 +4,7 @@ use super::error_log::{Entry, ErrorLog};
 use super::load_control::LoadControl;
 use super::phase_spans::PhaseSpans;
 use super::plan::{BackupPlan, RecoveryPlan, ReplicationPlan, RunPlan, SteadyBy};
+use super::warnings::{not_steady, shrunk_caches};
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Phase;
 use measure::display::number::{bounded, count, percent};
@@ -45,6 +46,7 @@ pub struct Account {
     log_written_s: f64,
     hung_after_s: Option<f64>,
     cache_fill_fraction: Option<f64>,
+    cache_size_fraction: Option<f64>,
     /// Why simulated time does not advance, if it does not.
     zero_delay_loop: Option<String>,
     interrupted: bool,
@@ -71,6 +73,7 @@ impl Account {
         self.spans.go_on(run);
         self.errors.go_on(&earlier.errors, &earlier.error_counts);
         self.cache_fill_fraction = earlier.throughput.cache_fill_fraction;
+        self.cache_size_fraction = earlier.throughput.cache_size_fraction;
         self.notes.clone_from(&earlier.notes);
         // These are made again.
         let before = earlier.interruptions.iter().map(interruption);
@@ -78,6 +81,7 @@ impl Account {
         let before = before.chain(steady.map(|state| not_steady(state, rule)));
         let verification = earlier.verification.iter();
         let before = before.chain(verification.map(|one| one.not_verified.clone()));
+        let before = before.chain(shrunk_caches(earlier.throughput.cache_size_fraction));
         let before: Vec<String> = before.collect();
         let warnings = earlier.warnings.iter().filter(|one| !before.contains(one));
         let warnings = warnings.map(|warning| {
@@ -159,6 +163,12 @@ impl Account {
     /// Notes how full the least full cache is when measuring begins.
     pub fn note_cache_fill(&mut self, fraction: f64) {
         self.cache_fill_fraction = Some(fraction);
+    }
+
+    /// Notes the size of a cache that can shrink, of the largest it may have, at a moment of the measured phase.
+    pub fn note_cache_size(&mut self, fraction: f64) {
+        let least = self.cache_size_fraction.unwrap_or(fraction);
+        self.cache_size_fraction = Some(least.min(fraction));
     }
 
     /// Different errors so far.
@@ -343,6 +353,7 @@ impl Account {
         result.throughput.target_iops = target_iops;
         result.throughput.threads = Some(u64::from(load_control.sessions()));
         result.throughput.cache_fill_fraction = self.cache_fill_fraction;
+        result.throughput.cache_size_fraction = self.cache_size_fraction;
         result.throughput.rate_iops = load_control.held_iops();
         totals.fill(&mut result);
         result.tuning = load_control.tuning_result();
@@ -355,6 +366,9 @@ impl Account {
         let not_verified = self.verification.iter().map(|one| &one.not_verified);
         let not_verified = not_verified.filter(|why| !why.is_empty());
         result.warnings.extend(not_verified.cloned());
+        result
+            .warnings
+            .extend(shrunk_caches(self.cache_size_fraction));
         result.warnings.extend(self.warnings.iter().cloned());
         result.notes.extend(self.notes.iter().cloned());
         if shed > 0 {
@@ -424,19 +438,6 @@ pub(super) fn steady_state(plan: &RunPlan, totals: &RunTotals) -> SteadyState {
             rule.judge(variable, &samples, interval_s)
         }
     }
-}
-
-fn not_steady(steady: &SteadyState, rule: &SteadyRule) -> String {
-    format!(
-        "The run was not steady: over {} rounds {} has a range of {} % ({} % allowed) and a slope of {} % ({} % \
-         allowed) of its mean.",
-        rule.fewest_samples(),
-        steady.variable,
-        percent(steady.range_fraction),
-        percent(rule.range_fraction),
-        percent(steady.slope_fraction),
-        percent(rule.slope_fraction),
-    )
 }
 
 /// Puts what a search for the load has come to before the reason of the verdict.

@@ -13,7 +13,7 @@ mod progress;
 mod reporting;
 mod tests_reports;
 
-use super::link::{Inbox, Orders, POLL_NS, ShardMessage, Stage};
+use super::link::{CacheState, Inbox, Orders, POLL_NS, ShardMessage, Stage};
 use super::listener::RunListener;
 use super::load::Loop;
 use super::load_control::LoadControl;
@@ -74,7 +74,7 @@ pub struct RunController {
     sampled_phase: (u32, f64),
     /// What is being done in this stage, since when, and not reported yet.
     doing: Option<(String, u64)>,
-    cache_fill: Vec<f64>,
+    caches: Vec<CacheState>,
     /// Shards that have not said yet how full theirs were when measuring began.
     fills_to_note: usize,
     steady_load: SteadyLoad,
@@ -135,7 +135,7 @@ impl RunController {
             totals: vec![0; shards],
             sampled_phase: (u32::MAX, 0.0),
             doing: None,
-            cache_fill: vec![0.0; shards],
+            caches: vec![CacheState::of_fill(0.0); shards],
             fills_to_note: 0,
             steady_load: SteadyLoad::new(&plan.run),
             known: plan.run.until_percent.map(Known::new),
@@ -233,7 +233,7 @@ impl RunController {
             ShardMessage::ToHandle(bytes) => self.enter_total(shard, bytes, now_ns, listener),
             ShardMessage::Progress(bytes) => self.enter_progress(shard, bytes, listener),
             ShardMessage::OnStep(text) => self.doing = Some((text, now_ns)),
-            ShardMessage::CacheFill(fill) => self.enter_fill(shard, fill),
+            ShardMessage::Caches(state) => self.enter_caches(shard, state),
             ShardMessage::Backlog { shed, .. } => self.shed[shard] = shed,
             ShardMessage::Service { out_since_ns } => self.service.note(out_since_ns),
             ShardMessage::Note(text) => {
@@ -402,7 +402,7 @@ impl RunController {
             self.order_load();
         }
         if stage == Stage::Measure {
-            self.fills_to_note = self.cache_fill.len();
+            self.fills_to_note = self.caches.len();
             self.account.note_cache_fill(self.least_fill());
         }
         let expected = match stage {

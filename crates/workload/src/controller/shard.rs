@@ -6,7 +6,7 @@ mod storage_tests;
 use super::follower::{Follower, ShardTasks, follow};
 use super::host::{DatabaseHost, LoadedDatabase, OnFound, OnStep, Progress};
 use super::hung::HungWatch;
-use super::link::{Inbox, Orders, ShardMessage, Stage};
+use super::link::{CacheState, Inbox, Orders, ShardMessage, Stage};
 use super::load::{Load, OnError};
 use super::observer::CountingObserver;
 use super::pending_errors::{PendingError, PendingErrors};
@@ -467,7 +467,7 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
         let Some(load) = load.as_ref() else {
             return;
         };
-        let mut fill: f64 = 1.0;
+        let mut caches = CacheState::of_fill(1.0);
         let mut sizes_bytes = self.sizes_bytes.borrow_mut();
         sizes_bytes.clear();
         for (&number, database) in self.databases().iter().zip(load.databases()) {
@@ -480,9 +480,14 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
             }
             sizes_bytes.push(now.size_bytes);
             let could_hold = now.cache_capacity_pages.min(now.database_pages).max(1);
-            fill = fill.min(now.cached_pages as f64 / could_hold as f64);
+            let fill = now.cached_pages as f64 / could_hold as f64;
+            caches.fill_fraction = caches.fill_fraction.min(fill);
+            if let Some(largest) = now.cache_largest_pages {
+                let size = now.cache_capacity_pages as f64 / largest as f64;
+                caches.size_fraction = Some(caches.size_fraction.unwrap_or(1.0).min(size));
+            }
         }
-        self.follower.report(ShardMessage::CacheFill(fill));
+        self.follower.report(ShardMessage::Caches(caches));
         let (shed, waiting) = load.backlog();
         self.follower
             .report(ShardMessage::Backlog { shed, waiting });

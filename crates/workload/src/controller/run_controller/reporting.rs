@@ -1,7 +1,7 @@
 //! What the run controller reports while the run goes on: live figures, samples, the result so far.
 
 use super::RunController;
-use crate::controller::link::{Stage, WITHOUT_SERVICE};
+use crate::controller::link::{CacheState, Stage, WITHOUT_SERVICE};
 use crate::controller::listener::{InterimResult, RunListener};
 use crate::controller::plan::RunPlan;
 use crate::controller::ticks::Tick;
@@ -70,19 +70,26 @@ impl RunController {
         }
     }
 
-    /// Notes how full the caches of a shard are. Each says so first of all when measuring begins: what was
-    /// known until then may be as old as a tick.
-    pub(super) fn enter_fill(&mut self, shard: usize, fill: f64) {
-        self.cache_fill[shard] = fill;
-        if self.stage == Stage::Measure && self.fills_to_note > 0 {
+    /// Notes how full and how large the caches of a shard are. Each says so first of all when measuring begins: what
+    /// was known until then may be as old as a tick.
+    pub(super) fn enter_caches(&mut self, shard: usize, state: CacheState) {
+        self.caches[shard] = state;
+        if self.stage != Stage::Measure {
+            return;
+        }
+        if self.fills_to_note > 0 {
             self.fills_to_note -= 1;
             self.account.note_cache_fill(self.least_fill());
+        }
+        if let Some(fraction) = state.size_fraction {
+            self.account.note_cache_size(fraction);
         }
     }
 
     /// How full the least filled cache is.
     pub(super) fn least_fill(&self) -> f64 {
-        self.cache_fill.iter().copied().fold(1.0, f64::min)
+        let fills = self.caches.iter().map(|state| state.fill_fraction);
+        fills.fold(1.0, f64::min)
     }
 
     pub(super) fn report_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
