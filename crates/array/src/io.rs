@@ -33,11 +33,14 @@ pub enum IoClass {
     Rebuild,
     /// Everything is read to find what cannot be read.
     Scrub,
+    /// What a background task does beside its timed requests when it is accelerated: it takes no time, and no disk
+    /// counts it.
+    Warped,
 }
 
 impl IoClass {
-    /// How many classes there are.
-    pub const COUNT: usize = 8;
+    /// How many classes there are that disks count.
+    pub const COUNT: usize = Self::Warped as usize;
 }
 
 /// A run of sectors of a volume.

@@ -10,3 +10,4 @@ mod group_counts;
 mod group_mva;
 mod group_scrub;
 mod group_sparing;
+mod warp;

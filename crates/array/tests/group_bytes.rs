@@ -59,10 +59,11 @@ impl Run {
             words[random.random_range(0..words.len())].to_string()
         };
         let settings = format!(
-            "mirror_read = '{}'\nsmall_write = '{}'\n{}\n\
+            "warp = {}\nmirror_read = '{}'\nsmall_write = '{}'\n{}\n\
              [rebuild]\nrate_mb_per_s = {:?}\nin_flight = {}\nunit_kib = {}\n\
              [scrub]\nrate_mb_per_s = {:?}\n\
              [dispatch]\nqueue_limit = {}\nbackground_wait_limit_ms = {:?}\n{layout}",
+            [1, 3, 60][random.random_range(0..3)],
             pick(&mut random, &["less-busy", "alternate", "first"]),
             pick(
                 &mut random,

@@ -244,7 +244,9 @@ fn state(here: &Scratch) -> serde_json::Value {
 #[test]
 fn the_state_of_a_served_array_is_shown_to_others() {
     let here = Scratch::new();
+    let warp = ["--warp", "60", "--out", "out"];
     let more = ["--metrics", "0", "--event", "1h disk-fail 3"];
+    let more = [warp, more].concat();
     let Some(mut running) = serving(&here, &[CONTROL.as_slice(), &more].concat()) else {
         return;
     };
@@ -262,6 +264,7 @@ fn the_state_of_a_served_array_is_shown_to_others() {
     let state = state(&here);
     assert_eq!(state["schema"], "proofload/serving/1");
     assert_eq!(state["process"], running.id());
+    assert_eq!(state["warp"], 60);
     assert_eq!(state["clients"]["failed"], 0);
     assert!(state["clients"]["reads"]["count"].as_u64() > Some(0));
     assert!(state["clients"]["writes"]["average_ms"].as_f64() > Some(0.0));
@@ -293,6 +296,7 @@ fn the_state_of_a_served_array_is_shown_to_others() {
     assert_eq!(planned[0]["at_s"], 3600.0, "{planned:?}");
     here.proofload("serve --status socket")
         .exits(0)
+        .prints("Rebuilds, scrubs and moves between tiers go on 60 times as fast")
         .prints("disk 5 (a-disks) is slower by a factor of 20")
         .prints("the rebuild onto disk 0 (a-disks)")
         .prints("disk 3 of group 'a-disks' fails");
@@ -309,8 +313,18 @@ fn the_state_of_a_served_array_is_shown_to_others() {
         metrics.contains("proofload_served_disks{condition=\"failed\"}"),
         "{metrics}"
     );
+    assert!(
+        metrics.contains("\nproofload_served_warp 60\n"),
+        "{metrics}"
+    );
     drop(volume);
-    ended(running).exits(0);
+    let sentence = "Rebuilds and scrubs go on 60 times as fast as in the array (warp 60)";
+    ended(running).exits(0).says(sentence).prints(sentence);
+    let result = here.result();
+    assert_eq!(result["array"]["warp"], 60);
+    let warnings = result["warnings"].as_array().expect("warnings");
+    let warned = |one: &serde_json::Value| one.as_str().is_some_and(|one| one.contains(sentence));
+    assert!(warnings.iter().any(warned), "{warnings:?}");
     here.proofload("serve --status socket --json")
         .exits(3)
         .says("No array answers at socket");

@@ -155,6 +155,7 @@ impl Prepared {
             text.push_str(&format!("  {}  {size}\n", path.display()));
         }
         let notes = self.planned.notes.iter().cloned();
+        let notes = notes.chain(self.planned.warning());
         for line in notes.chain(self.planned.events_in_words()) {
             text.push_str(&format!("{line}\n"));
         }
@@ -232,6 +233,7 @@ impl Prepared {
         let recorded = record.map(ServeRecord::finish);
         Ok(ServeOutcome {
             recorded,
+            warning: self.planned.warning(),
             served,
             at,
             holders,
@@ -296,6 +298,8 @@ impl FrontEnds {
 pub struct ServeOutcome {
     /// Its result and the run directory, if there is to be one, or why it could not be written.
     pub recorded: Option<Result<Outcome, Error>>,
+    /// What the times are to be read with, if anything.
+    pub warning: Option<String>,
     /// Times of the requests.
     pub served: Served,
     /// Where the volumes were mounted; empty if they were not.
@@ -336,6 +340,9 @@ impl std::fmt::Display for ServeOutcome {
                 latencies.quantile_ms(0.99),
                 longest_ms(latencies)
             )?;
+        }
+        if let Some(warning) = &self.warning {
+            writeln!(f, "{warning}")?;
         }
         if served.failed > 0 {
             writeln!(f, "{} failed.", units::count(served.failed, "request"))?;

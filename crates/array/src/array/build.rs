@@ -151,7 +151,10 @@ fn build_pools<P: Payload>(
     for (name, pool) in &settings.pools {
         let volumes = pool_volumes(settings, name);
         match PagedPool::new(&format!("pools.{name}"), pool, &facts, &volumes) {
-            Ok(pool) => pools.push(Pool::Paged(Box::new(pool))),
+            Ok(pool) => {
+                let pool = pool.warped(settings.backend.policy.warp);
+                pools.push(Pool::Paged(Box::new(pool)));
+            }
             Err(broken) => broken_rules.extend(broken),
         }
     }

@@ -10,15 +10,20 @@ use super::{BackendSettings, RebuildSettings, ScrubSettings};
 pub(super) struct Background {
     pub(super) rebuilds: Rebuilds,
     pub(super) scrubs: Scrubs,
+    /// Steps that are done in the time of one.
+    pub(super) warp: u32,
     runnable: VecDeque<Timer>,
 }
 
 impl Background {
     pub(super) fn new(settings: &BackendSettings) -> Self {
         let ScrubSettings { rate_mb_per_s, .. } = settings.policy.scrub;
+        let warp = settings.policy.warp;
+        let warped = f64::from(warp);
         Self {
-            rebuilds: Rebuilds::new(&settings.policy.rebuild),
-            scrubs: Scrubs::new(settings.disk_group.len(), rate_mb_per_s),
+            rebuilds: Rebuilds::new(&settings.policy.rebuild, warped),
+            scrubs: Scrubs::new(settings.disk_group.len(), rate_mb_per_s * warped),
+            warp,
             runnable: VecDeque::new(),
         }
     }
@@ -45,6 +50,8 @@ pub(super) struct Rebuild {
     pub(super) cursor: Cursor,
     /// Sectors of the lost disk in steps under way.
     pub(super) sectors_in_flight: u32,
+    /// Those of them that take the disks time.
+    pub(super) timed_in_flight: u32,
     pub(super) pacer: Pacer,
 }
 
@@ -60,11 +67,11 @@ pub(super) struct Rebuilds {
 }
 
 impl Rebuilds {
-    pub(super) fn new(settings: &RebuildSettings) -> Self {
+    pub(super) fn new(settings: &RebuildSettings, warped: f64) -> Self {
         Self {
             list: Vec::new(),
             last_number: 0,
-            ns_per_sector: ns_per_sector(settings.rate_mb_per_s),
+            ns_per_sector: ns_per_sector(settings.rate_mb_per_s * warped),
             in_flight_max: settings.in_flight,
             step_sectors: settings.unit_sectors(),
         }
@@ -96,6 +103,7 @@ impl Rebuilds {
             member,
             cursor: Cursor::default(),
             sectors_in_flight: 0,
+            timed_in_flight: 0,
             pacer: Pacer::new(now_ns),
         });
         self.last_number
@@ -107,10 +115,10 @@ impl Rebuilds {
             .retain(|rebuild| (rebuild.set, rebuild.member) != (set, member));
     }
 
-    /// Sectors in steps of a rebuild that are under way; `None` when it has ended.
-    pub(super) fn sectors_in_flight(&self, number: u32) -> Option<u32> {
+    /// Sectors in steps of a rebuild that are under way and take time; `None` when it has ended.
+    pub(super) fn timed_in_flight(&self, number: u32) -> Option<u32> {
         let rebuild = self.list.iter().find(|rebuild| rebuild.number == number);
-        rebuild.map(|rebuild| rebuild.sectors_in_flight)
+        rebuild.map(|rebuild| rebuild.timed_in_flight)
     }
 
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Rebuild> {
@@ -131,7 +139,8 @@ impl Rebuilds {
 pub(super) struct Scrub {
     pub(super) cursor: Cursor,
     pub(super) running: bool,
-    pub(super) in_flight: bool,
+    /// Rows under way.
+    pub(super) in_flight: u32,
     pub(super) pacer: Pacer,
     /// Whether the next pass begins when one ends.
     pub(super) again: bool,
@@ -152,7 +161,7 @@ impl Scrub {
     /// Ends a pass; says whether the next one begins. A pass without a step, because all groups
     /// have failed, is the last one.
     pub(super) fn end_pass(&mut self) -> bool {
-        debug_assert!(self.running && !self.in_flight);
+        debug_assert!(self.running && self.in_flight == 0);
         self.running = self.again && self.steps > 0;
         self.passes += 1;
         self.steps = 0;
@@ -160,10 +169,10 @@ impl Scrub {
         self.running
     }
 
-    /// Starts a step that takes `cost_ns` of the pace.
-    pub(super) fn start_step(&mut self, now_ns: u64, cost_ns: f64) {
-        debug_assert!(self.running && !self.in_flight);
-        self.in_flight = true;
+    /// Starts a step of so many rows, which takes `cost_ns` of the pace.
+    pub(super) fn start_step(&mut self, now_ns: u64, rows: u32, cost_ns: f64) {
+        debug_assert!(self.running && self.in_flight == 0);
+        self.in_flight = rows;
         self.steps += 1;
         self.pacer.start(now_ns, cost_ns);
     }
@@ -193,8 +202,8 @@ mod tests {
     fn passes_repeat_until_one_finds_nothing_to_read() {
         let mut scrub = Scrub::default();
         scrub.begin(0, true);
-        scrub.start_step(0, 10.0);
-        scrub.in_flight = false;
+        scrub.start_step(0, 8, 10.0);
+        scrub.in_flight = 0;
         assert!(scrub.end_pass(), "passes are repeated");
         assert!(!scrub.end_pass(), "all groups have failed");
         assert_eq!((scrub.passes, scrub.running), (2, false));

@@ -193,6 +193,11 @@ impl<P: Payload> Disks<P> {
             self.ended.push_back((id, Outcome::DiskFailed));
             return;
         };
+        if aim.class == IoClass::Warped {
+            let outcome = station.transfer_at_once(&mut self.requests[id]);
+            self.ended.push_back((id, outcome));
+            return;
+        }
         if aim.class == IoClass::Rebuild {
             station.enqueue_only(now_ns, id, &mut self.requests);
             if !self.held.contains(&aim.station) {

@@ -184,7 +184,7 @@ impl<P: Payload> Backend<P> {
     pub(super) fn finish_task(&mut self, id: u32) {
         self.tasks.unlock(id);
         let task = &self.tasks[id];
-        let (goal, request, rows) = (task.goal, task.request, task.rows);
+        let (goal, request, rows, class) = (task.goal, task.request, task.rows, task.class);
         match goal {
             Goal::Read => self.part_done(request),
             Goal::Write => {
@@ -195,7 +195,7 @@ impl<P: Payload> Backend<P> {
                 }
                 self.part_done(request);
             }
-            Goal::Rebuild { member, number } => self.step_rebuilt(rows, member, number),
+            Goal::Rebuild { member, number } => self.step_rebuilt(rows, class, member, number),
             Goal::Scrub => self.step_scrubbed(rows),
         }
         self.tasks.end(id);

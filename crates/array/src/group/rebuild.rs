@@ -76,7 +76,7 @@ impl<P: Payload> Backend<P> {
         }
         loop {
             let rebuilds = &mut self.background.rebuilds;
-            let Some(in_flight) = rebuilds.sectors_in_flight(number) else {
+            let Some(in_flight) = rebuilds.timed_in_flight(number) else {
                 return;
             };
             if !rebuilds.has_room_for_a_step(in_flight) {
@@ -103,11 +103,25 @@ impl<P: Payload> Backend<P> {
         }
     }
 
-    /// Starts a step: rows of consecutive stripes, as many as make no more than a unit, so that small
-    /// chunks cost the disks as little as large ones. Returns the sectors of the lost disk in it.
+    /// Starts a step, with those that are done in its time. Returns the sectors of the lost disk in it.
     fn start_step(&mut self, now_ns: u64, number: u32) -> u32 {
-        let rebuilds = &self.background.rebuilds;
-        let (step_sectors, ns_per_sector) = (rebuilds.step_sectors, rebuilds.ns_per_sector);
+        let mut sectors = self.start_rows(now_ns, number, IoClass::Rebuild);
+        for _ in 1..self.background.warp {
+            sectors += self.start_rows(now_ns, number, IoClass::Warped);
+        }
+        let ns_per_sector = self.background.rebuilds.ns_per_sector;
+        if let Some(rebuild) = self.background.rebuilds.get_mut(number) {
+            rebuild
+                .pacer
+                .start(now_ns, ns_per_sector * f64::from(sectors));
+        }
+        sectors
+    }
+
+    /// Starts rows of consecutive stripes, as many as make no more than a unit, so that small
+    /// chunks cost the disks as little as large ones. Returns the sectors of the lost disk in them.
+    fn start_rows(&mut self, now_ns: u64, number: u32, class: IoClass) -> u32 {
+        let step_sectors = self.background.rebuilds.step_sectors;
         let mut sectors = 0;
         while sectors < step_sectors {
             let Some(rebuild) = self.background.rebuilds.get_mut(number) else {
@@ -123,13 +137,11 @@ impl<P: Payload> Backend<P> {
             rebuild.cursor = cursor;
             sectors += rows.count();
             rebuild.sectors_in_flight += rows.count();
+            if class == IoClass::Rebuild {
+                rebuild.timed_in_flight += rows.count();
+            }
             let goal = Goal::Rebuild { member, number };
-            self.start_background(now_ns, rows, goal, IoClass::Rebuild);
-        }
-        if let Some(rebuild) = self.background.rebuilds.get_mut(number) {
-            rebuild
-                .pacer
-                .start(now_ns, ns_per_sector * f64::from(sectors));
+            self.start_background(now_ns, rows, goal, class);
         }
         sectors
     }
@@ -169,11 +181,20 @@ impl<P: Payload> Backend<P> {
     }
 
     /// A step has ended.
-    pub(super) fn step_rebuilt(&mut self, rows: StripeRows, member: u16, number: u32) {
+    pub(super) fn step_rebuilt(
+        &mut self,
+        rows: StripeRows,
+        class: IoClass,
+        member: u16,
+        number: u32,
+    ) {
         let Some(rebuild) = self.background.rebuilds.get_mut(number) else {
             return;
         };
         rebuild.sectors_in_flight -= rows.count();
+        if class == IoClass::Rebuild {
+            rebuild.timed_in_flight -= rows.count();
+        }
         self.background.wake(Timer::Rebuild(number));
         let group = &mut self.groups[rows.group];
         if group.state == GroupState::Failed {

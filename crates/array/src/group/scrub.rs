@@ -40,7 +40,7 @@ impl<P: Payload> Backend<P> {
         if by_timer {
             scrub.pacer.timer_fired();
         }
-        if !scrub.running || scrub.in_flight {
+        if !scrub.running || scrub.in_flight > 0 {
             return;
         }
         match scrub.pacer.turn(now_ns) {
@@ -51,19 +51,33 @@ impl<P: Payload> Backend<P> {
             }
             Turn::Wait => return,
         }
-        let cursor = &mut scrub.cursor;
-        let Some(rows) = self.groups.next_rows(number, None, step_sectors, cursor) else {
+        let (groups, cursor) = (&self.groups, &mut scrub.cursor);
+        let next = || groups.next_rows(number, None, step_sectors, cursor);
+        let step: Vec<StripeRows> = std::iter::from_fn(next)
+            .take(self.background.warp as usize)
+            .collect();
+        if step.is_empty() {
             if scrub.end_pass() {
                 self.background.wake(Timer::Scrub(number));
             }
             return;
-        };
+        }
         // A stripe over few of the disks takes little of the rate that each of them bears.
-        let columns = self.groups[rows.group].geometry.columns();
-        let share = f64::from(columns) / self.groups.set(number).members.len() as f64;
-        let cost_ns = scrubs.ns_per_sector * f64::from(rows.count()) * share;
-        scrub.start_step(now_ns, cost_ns);
-        self.start_background(now_ns, rows, Goal::Scrub, IoClass::Scrub);
+        let members = groups.set(number).members.len() as f64;
+        let shares = step.iter().map(|rows| {
+            let columns = groups[rows.group].geometry.columns();
+            f64::from(rows.count()) * f64::from(columns) / members
+        });
+        let cost_ns = scrubs.ns_per_sector * shares.sum::<f64>();
+        let rows = step.iter().map(|rows| rows.count()).sum();
+        scrub.start_step(now_ns, rows, cost_ns);
+        let warped = std::iter::repeat(IoClass::Warped);
+        for (rows, class) in step
+            .into_iter()
+            .zip(std::iter::once(IoClass::Scrub).chain(warped))
+        {
+            self.start_background(now_ns, rows, Goal::Scrub, class);
+        }
     }
 
     /// A step has ended.
@@ -71,7 +85,7 @@ impl<P: Payload> Backend<P> {
         let group = &mut self.groups[rows.group];
         group.counters.scrubbed_rows += u64::from(rows.count());
         let set = group.set;
-        self.background.scrubs.by_set[usize::from(set)].in_flight = false;
+        self.background.scrubs.by_set[usize::from(set)].in_flight -= rows.count();
         self.background.wake(Timer::Scrub(set));
     }
 }

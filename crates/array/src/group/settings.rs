@@ -57,6 +57,9 @@ settings! {
         pub rebuild: RebuildSettings = RebuildSettings::default();
         /// Whether and how fast everything is read in the background.
         pub scrub: ScrubSettings = ScrubSettings::default();
+        /// How many times as fast as in the array rebuilds, scrubs and moves between tiers go on: each of their
+        /// steps covers so many times the data, and takes the disks no longer. No product has this.
+        pub warp: u32 = 1, as within(1..=10_000);
     }
 }
 

@@ -20,6 +20,8 @@ use crate::BrokenRule;
 use crate::disk::DiskDescription;
 use crate::group::BackendSettings;
 use crate::pool::PoolSettings;
+use crate::pool::settings::TieringName;
+use crate::raid::Level;
 
 settings! {
     /// All that a model of an array is built from. Loaders make it of a description.
@@ -42,6 +44,32 @@ settings! {
 }
 
 impl ArraySettings {
+    /// That `backend.warp` accelerates the slow machinery, or that there is none; `None` where it goes on as in the
+    /// array.
+    pub fn warp_in_words(&self) -> Option<String> {
+        let warp = self.backend.policy.warp;
+        let mut groups = self.backend.disk_group.iter();
+        let rebuilds = groups.any(|group| !matches!(group.level, Level::Linear | Level::Raid0));
+        let moves = self
+            .pools
+            .values()
+            .any(|pool| pool.policy.tiering.policy != TieringName::Off && pool.groups.len() > 1);
+        let what = match (rebuilds, moves) {
+            _ if warp == 1 => return None,
+            (true, true) => "Rebuilds, scrubs and moves between tiers",
+            (true, false) => "Rebuilds and scrubs",
+            (false, true) => "Moves between tiers",
+            (false, false) => {
+                return Some(format!(
+                    "Nothing is accelerated by warp {warp}: the array has neither redundancy nor tiers."
+                ));
+            }
+        };
+        Some(format!(
+            "{what} go on {warp} times as fast as in the array (warp {warp}), everything else as fast as there."
+        ))
+    }
+
     /// Every rule this description breaks; nothing when an array can be built of it.
     pub fn check(&self) -> Vec<BrokenRule> {
         let mut broken_rules = self.controllers.check("controllers");

@@ -44,7 +44,9 @@ impl Lane {
         match class {
             IoClass::HostRead | IoClass::HostWrite | IoClass::ReadAhead => Self::Foreground,
             IoClass::Destage | IoClass::CacheFill => Self::Destage,
-            IoClass::Migration | IoClass::Rebuild | IoClass::Scrub => Self::Background,
+            IoClass::Migration | IoClass::Rebuild | IoClass::Scrub | IoClass::Warped => {
+                Self::Background
+            }
         }
     }
 }

@@ -223,10 +223,21 @@ impl<P: Payload> Station<P> {
         self.fill_disk(now_ns, requests);
     }
 
+    /// Reads or writes what is stored in no time. The disk works.
+    pub(crate) fn transfer_at_once(&mut self, request: &mut StationRequest<P>) -> Outcome {
+        self.store(request);
+        self.transfer(request)
+    }
+
     fn arrive(&mut self, now_ns: u64, request: &mut StationRequest<P>) {
         debug_assert!(self.working);
         self.counters.arrive(now_ns);
         request.arrived_ns = now_ns;
+        self.store(request);
+    }
+
+    #[inline]
+    fn store(&mut self, request: &mut StationRequest<P>) {
         if request.direction == Direction::Write {
             // All columns of a stripe that are written together change at once, so that what is stored is whole
             // at any time. Who reads them meanwhile may see either.

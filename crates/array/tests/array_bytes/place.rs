@@ -132,7 +132,9 @@ impl Place {
             ("raid6", 5, 5),
         ];
         let (level, disks, protected_disks) = levels[random.random_range(0..levels.len())];
-        let mut text = DISKS.to_string() + &group("g", "d", disks, level);
+        let warp = [1, 60][random.random_range(0..2)];
+        let mut text = DISKS.to_string() + &format!("[backend]\nwarp = {warp}\n");
+        text += &group("g", "d", disks, level);
         let is_pool = random.random_bool(0.5);
         let with_tier = is_pool && random.random_bool(0.6);
         let with_cache = is_pool && random.random_bool(0.5);

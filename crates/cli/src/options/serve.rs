@@ -16,7 +16,7 @@ use super::load::settings;
 /// Shorter samples would disturb what is served.
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(100);
 /// What has no place beside `--status`.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 20] = [
     "array",
     "at",
     "block",
@@ -30,6 +30,7 @@ const OTHERS: [&str; 19] = [
     "event",
     "script",
     "control",
+    "warp",
     "set",
     "seed",
     "live",
@@ -102,6 +103,9 @@ pub struct ServeOptions {
     /// Socket on which `proofload event` asks for events; one that a killed server has left is replaced.
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
+    /// Let rebuilds, scrubs and moves between tiers go on N times as fast, and requests as fast as before.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000))]
+    pub warp: Option<u32>,
     /// Print the state of the array that is served with this socket for --control, and serve nothing.
     #[arg(long, value_name = "PATH", conflicts_with_all = OTHERS)]
     pub status: Option<PathBuf>,
@@ -162,6 +166,7 @@ impl ServeOptions {
             .map(|script| (script.settings, script.events))
             .unwrap_or_default();
         set.extend(self.set.iter().cloned());
+        set.extend(self.warp.map(|warp| format!("array.backend.warp={warp}")));
         lines.extend(self.event.iter().cloned());
         let array = Scenario {
             array: self.array.clone().unwrap_or_default(),

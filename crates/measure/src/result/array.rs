@@ -30,6 +30,10 @@ pub struct ArrayResult {
     pub disks: Vec<ArrayDisk>,
     /// Acknowledged sectors that were lost, since the beginning.
     pub lost_sectors: u64,
+    /// How many times as fast as in the array rebuilds, scrubs and moves between tiers went on; absent where they did
+    /// as there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warp: Option<u64>,
 }
 
 impl ArrayResult {

@@ -8,7 +8,7 @@ use crate::metrics::figures::{head, line, pair};
 use crate::metrics::names::Kind;
 
 /// The figures: name, kind, labels, meaning.
-pub const SERVED: [(&str, Kind, &str, &str); 26] = [
+pub const SERVED: [(&str, Kind, &str, &str); 27] = [
     (
         "proofload_build_info",
         Kind::Gauge,
@@ -26,6 +26,12 @@ pub const SERVED: [(&str, Kind, &str, &str); 26] = [
         Kind::Gauge,
         "",
         "For how long the array has been served.",
+    ),
+    (
+        "proofload_served_warp",
+        Kind::Gauge,
+        "",
+        "How many times as fast as in the array rebuilds, scrubs and moves between tiers go on.",
     ),
     (
         "proofload_served_requests_total",
@@ -206,6 +212,7 @@ fn values(state: &ServingState, name: &str) -> Values {
             one(format!("{array},{title}"), 1.0)
         }
         "proofload_served_elapsed_seconds" => plain(Some(state.elapsed_s)),
+        "proofload_served_warp" => plain(Some(state.warp as f64)),
         "proofload_served_requests_total" => operations(state, |of| Some(of.count as f64)),
         "proofload_served_request_seconds_total" => operations(state, |of| Some(sum_s(of))),
         "proofload_served_latency_p99_seconds" => operations(state, p99_s),

@@ -73,6 +73,13 @@ fn all(state: &ServingState, before: Option<&ServingState>) -> Vec<String> {
         ),
         String::new(),
     ];
+    if state.warp > 1 {
+        lines[1] = format!(
+            "Rebuilds, scrubs and moves between tiers go on {} times as fast as in the array.",
+            count(state.warp)
+        );
+        lines.push(String::new());
+    }
     lines.extend(clients(state, before));
     lines.push(String::new());
     lines.extend(disks(state));

@@ -92,6 +92,7 @@ impl ArrayDetails {
             groups: self.groups(&disks),
             disks,
             lost_sectors: until.lost_sectors,
+            warp: Some(u64::from(self.settings.backend.policy.warp)).filter(|&warp| warp > 1),
         }
     }
 

@@ -43,6 +43,7 @@ impl Plan {
         result.seed = self.profile.run().seed;
         result.started = started.to_string();
         result.notes.extend(self.planned.notes.iter().cloned());
+        result.warnings.extend(self.planned.warning());
         result.databases = self.databases();
         result.target.databases = vec![self.target()];
         result.target.logs = result.target.databases.clone();
@@ -129,6 +130,7 @@ impl Plan {
             ));
         }
         let notes = self.planned.notes.iter().cloned();
+        let notes = notes.chain(self.planned.warning());
         for line in self.planned.events_in_words().chain(notes) {
             text.push_str(&format!("{line}\n"));
         }

@@ -36,6 +36,7 @@ pub fn describe(scenario: &Scenario, plan: &Plan) -> String {
         ));
     }
     let notes = plan.notes().map(str::to_owned);
+    let notes = notes.chain(plan.planned.warning());
     for line in plan.planned.events_in_words().chain(notes) {
         text.push_str(&format!("{line}\n"));
     }

@@ -95,6 +95,7 @@ pub fn base(scenario: &Scenario, plan: &Plan, started: Timestamp) -> RunResult {
     result.seed = plan.seed;
     result.started = started.to_string();
     result.notes.extend(plan.notes().map(str::to_owned));
+    result.warnings.extend(plan.planned.warning());
     result.databases = plan
         .volumes
         .iter()

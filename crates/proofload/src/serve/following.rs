@@ -55,6 +55,7 @@ pub(super) struct Followed {
     title: String,
     pools: Vec<String>,
     cache_lines: u64,
+    warp: u64,
     has_begun: bool,
 }
 
@@ -72,6 +73,7 @@ impl Following {
             title: title.to_owned(),
             pools: planned.settings.pools.keys().cloned().collect(),
             cache_lines: cache.capacity_mib * 1024 / u64::from(cache.line_kib.max(1)),
+            warp: u64::from(planned.settings.backend.policy.warp),
             has_begun: false,
         })))
     }
@@ -143,6 +145,7 @@ impl Followed {
             process: std::process::id(),
             array: self.name.clone(),
             title: self.title.clone(),
+            warp: self.warp,
             elapsed_s,
             clients: clients(served),
             read_hit_fraction: ratio(hits, hits + misses),

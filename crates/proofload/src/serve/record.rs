@@ -245,6 +245,7 @@ fn base(scenario: &ServeScenario, prepared: &Prepared, started: Timestamp) -> Ru
     result.seed = scenario.seed;
     result.started = started.to_string();
     result.notes.extend(prepared.planned.notes.iter().cloned());
+    result.warnings.extend(prepared.planned.warning());
     let volumes = prepared.volumes.iter();
     let row = |volume: &ServedVolume| {
         let on_array = &settings.volumes[usize::from(volume.id.0)];

@@ -19,6 +19,8 @@ pub struct ServingState {
     pub array: String,
     /// The array's name for people.
     pub title: String,
+    /// How many times as fast as in the array rebuilds, scrubs and moves between tiers go on.
+    pub warp: u64,
     /// For how long it has been served.
     pub elapsed_s: f64,
     /// What clients have seen.

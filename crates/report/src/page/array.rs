@@ -44,6 +44,9 @@ pub(super) fn section(run: &Run) -> Markup {
                 ", computed in " (duration(wall))
             }
             "."
+            @if let Some(warp) = array.warp {
+                b { " Rebuilds, scrubs and moves between tiers went on " (count(warp)) " times as fast as in the array." }
+            }
             @if array.lost_sectors > 0 {
                 b { " " (count(array.lost_sectors)) " acknowledged sectors were lost." }
             }

@@ -64,6 +64,11 @@ pub struct PlannedArray {
 }
 
 impl PlannedArray {
+    /// What the figures are to be read with, if anything.
+    pub fn warning(&self) -> Option<String> {
+        self.settings.warp_in_words()
+    }
+
     /// What is to break and to be repaired, such as `Event at 10 min: disk 3 of group 'a-disks' fails.`
     pub fn events_in_words(&self) -> impl Iterator<Item = String> {
         let events = self.events.iter();

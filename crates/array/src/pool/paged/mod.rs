@@ -110,6 +110,8 @@ pub struct PagedPool<P> {
     /// Whether the cache copies lines of hot pages only.
     copies_hot_only: bool,
     moves: Moves<P>,
+    /// Moves that are done in the time of one.
+    warp: u32,
     operations: Operations<P>,
     parts: Records<Part<P>>,
     batch: StripeBatch<P>,
@@ -123,6 +125,12 @@ pub struct PagedPool<P> {
 }
 
 impl<P: Payload> PagedPool<P> {
+    /// The same, with pages that move between tiers so many times as fast.
+    #[must_use]
+    pub fn warped(self, warp: u32) -> Self {
+        Self { warp, ..self }
+    }
+
     /// Appends where a stretch of a volume lies now, in runs that lie together.
     pub fn map(&self, volume: VolumeId, first_sector: u64, sectors: u32, out: &mut Vec<Extent>) {
         let from = out.len();

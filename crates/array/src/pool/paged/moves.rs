@@ -63,11 +63,17 @@ struct Move<P> {
     copying: (u32, u32),
     /// The page was trimmed: the place it would have moved to is given back.
     cancelled: bool,
+    /// Of its requests while no writes wait for it.
+    class: IoClass,
 }
 
 impl<P> Move<P> {
     fn is_zeroing(&self) -> bool {
         self.from == self.to
+    }
+
+    fn is_warped(&self) -> bool {
+        self.class == IoClass::Warped
     }
 }
 
@@ -78,6 +84,8 @@ pub(super) struct Moves<P> {
     by_page: FxHashMap<u32, u32>,
     planned: VecDeque<PlannedMove>,
     relocations: u32,
+    /// Those of them that take no time of the disks.
+    warped: u32,
 }
 
 impl<P> Moves<P> {
@@ -138,12 +146,17 @@ impl<P: Payload> PagedPool<P> {
         }
         // Where no bytes are carried there is nothing to copy: pages are where they will be.
         let at_once = has_head_start && !P::CARRIES_BYTES;
-        while self.moves.relocations < limit {
-            let Some(PlannedMove { page, to }) = self.moves.planned.pop_front() else {
-                return;
-            };
-            if !self.begin_move(now_ns, page, to, at_once, groups) {
-                self.counters.moves_abandoned += 1;
+        while self.moves.relocations - self.moves.warped < limit {
+            let mut class = IoClass::Migration;
+            for _ in 0..self.warp {
+                let Some(PlannedMove { page, to }) = self.moves.planned.pop_front() else {
+                    return;
+                };
+                match self.begin_move(now_ns, page, to, (class, at_once), groups) {
+                    // The others are moved in the time of this one.
+                    true => class = IoClass::Warped,
+                    false => self.counters.moves_abandoned += 1,
+                }
             }
         }
     }
@@ -155,7 +168,7 @@ impl<P: Payload> PagedPool<P> {
         now_ns: u64,
         page: u32,
         tier: Tier,
-        at_once: bool,
+        (class, at_once): (IoClass, bool),
         groups: &mut impl Groups<P>,
     ) -> bool {
         let Some(from) = self.map.location(page).filter(|from| !from.is_blank()) else {
@@ -182,14 +195,22 @@ impl<P: Payload> PagedPool<P> {
             return true;
         }
         self.moves.relocations += 1;
-        let number = self.add_move(page, from, to, waits);
+        self.moves.warped += u32::from(class == IoClass::Warped);
+        let number = self.add_move(page, from, to, waits, class);
         if !waits {
             self.copy(now_ns, number, groups);
         }
         true
     }
 
-    fn add_move(&mut self, page: u32, from: Location, to: Location, waits: bool) -> u32 {
+    fn add_move(
+        &mut self,
+        page: u32,
+        from: Location,
+        to: Location,
+        waits: bool,
+        class: IoClass,
+    ) -> u32 {
         let number = self.moves.records.insert(Move {
             page,
             from,
@@ -201,6 +222,7 @@ impl<P: Payload> PagedPool<P> {
             dirty: Some((0, self.map.page_sectors())),
             copying: (0, 0),
             cancelled: false,
+            class,
         });
         self.moves.by_page.insert(page, number);
         number
@@ -231,10 +253,9 @@ impl<P: Payload> PagedPool<P> {
     ) {
         let record = self.moves.records.get(number);
         let (from, to) = record.copying;
-        let class = if record.holds {
-            IoClass::Destage
-        } else {
-            IoClass::Migration
+        let class = match record.class {
+            IoClass::Migration if record.holds => IoClass::Destage,
+            class => class,
         };
         let request = GroupRequest {
             owner: RequestKind::Move.owner(number),
@@ -330,7 +351,7 @@ impl<P: Payload> PagedPool<P> {
     ) {
         let record = self.moves.records.remove(number);
         let Move { page, from, to, .. } = record;
-        let zeroing = record.is_zeroing();
+        let (zeroing, warped) = (record.is_zeroing(), record.is_warped());
         if !record.cancelled {
             self.moves.by_page.remove(&page);
         }
@@ -350,6 +371,7 @@ impl<P: Payload> PagedPool<P> {
         if !zeroing {
             self.map.spaces[from.group()].read_ends(from.slot());
             self.moves.relocations -= 1;
+            self.moves.warped -= u32::from(warped);
         }
         if let Some(error) = error.filter(|_| zeroing) {
             for write in record.held {
@@ -406,7 +428,7 @@ impl<P: Payload> PagedPool<P> {
             return;
         }
         self.map.spaces[at.group()].write_begins(at.slot());
-        let number = self.add_move(page, at, at, true);
+        let number = self.add_move(page, at, at, true, IoClass::Migration);
         let record = self.moves.records.get_mut(number);
         let sectors = self.map.page_sectors();
         record.phase = Phase::Copy;
@@ -430,7 +452,9 @@ impl<P: Payload> PagedPool<P> {
         if record.phase == Phase::Copy {
             return;
         }
-        let Move { from, to, .. } = self.moves.records.remove(number);
+        let record = self.moves.records.remove(number);
+        self.moves.warped -= u32::from(record.is_warped());
+        let Move { from, to, .. } = record;
         self.map.spaces[to.group()].release(to.slot());
         self.map.spaces[to.group()].write_ends(to.slot());
         self.map.spaces[from.group()].read_ends(from.slot());

@@ -74,6 +74,7 @@ impl<P: Payload> PagedPool<P> {
             cache,
             copies_hot_only,
             moves: Moves::default(),
+            warp: 1,
             operations: Operations::new(),
             parts: Records::default(),
             batch: StripeBatch::new(),

@@ -84,7 +84,7 @@ impl<P: Payload> PagedPool<P> {
         match self.head_start(now_ns) {
             HeadStart::Counts => 0,
             HeadStart::Brings(pages) => pages,
-            HeadStart::Over => self.limit_pages(),
+            HeadStart::Over => self.limit_pages() * self.warp as usize,
         }
     }
 

@@ -1,10 +1,12 @@
-//! What theory says of a read cache under uniform access and of the time to fill a tier.
+//! What theory says of a read cache under uniform access and of the time to fill a tier, also of one whose moves are accelerated.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::behaviour::tiered;
 use super::{Rig, cache_settings, pool_settings, volume};
 use crate::FirstWrite;
+use crate::group::IoClass;
 use crate::pool::settings::{ReplacementName, TieringName};
 use crate::pool::tier::Tier;
 
@@ -211,4 +213,19 @@ fn noise_alone_moves_little() {
     let counters = rig.pool.counters();
     assert_eq!(counters.pages, [200, 300, 0]);
     assert!(counters.pages_moved_down < 100, "{counters:?}");
+}
+
+#[test]
+fn pages_of_a_warped_pool_move_in_the_time_of_one() {
+    let mut rig = tiered();
+    rig.pool = rig.pool.warped(3);
+    rig.tick();
+    let in_flight = [IoClass::Migration, IoClass::Warped];
+    let in_flight = in_flight.map(|class| rig.groups.in_flight_of(class));
+    assert_eq!(in_flight, [2, 2]);
+    rig.settle();
+    let counters = rig.pool.counters();
+    assert_eq!((counters.pages, counters.pages_moved_up), ([4, 4, 0], 4));
+    assert_eq!(counters.moves_under_way, 0);
+    rig.pool.check_pages();
 }

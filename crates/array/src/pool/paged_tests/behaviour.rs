@@ -144,7 +144,7 @@ fn a_page_used_before_reads_as_zeros_and_is_zeroed_by_its_first_write() {
 }
 
 /// Eight pages on disks, the first four of them hot.
-fn tiered() -> Rig<Bytes> {
+pub(super) fn tiered() -> Rig<Bytes> {
     let mut settings = pool_settings(8, &GROUPS);
     settings.policy.tiering.policy = TieringName::ScanRankMove;
     let mut rig = Rig::new(&settings, &GROUPS, &[volume(0, 12 * PAGE)]);

@@ -314,6 +314,7 @@ fn happen(rig: &mut Rig<Bytes>, model: &mut Model, random: &mut Xoshiro256PlusPl
 fn run(seed: u64) -> crate::pool::PoolCounters {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut rig = Rig::<Bytes>::new(&settings(random), &GROUPS, &volumes());
+    rig.pool = rig.pool.warped([1, 60][random.random_range(0..2)]);
     let mut model = Model::new();
     let fails = seed % 5 == 4;
     for _ in 0..1200 {
