@@ -108,6 +108,11 @@ pub enum HostError {
     /// More disks have failed than the RAID level tolerates.
     #[error("The disk group has failed; its contents have to be restored from elsewhere.")]
     GroupFailed,
+    /// Sectors of a disk cannot be read, and the redundancy does not make up for it.
+    #[error(
+        "The sectors cannot be read, and nothing that they could be computed from; write them again."
+    )]
+    Unreadable,
     /// Acknowledged data went down with a controller before they reached a disk, or their disk group
     /// had failed by then.
     #[error(

@@ -45,6 +45,24 @@ pub enum IncidentKind {
         /// Which of the two.
         damage: SectorDamage,
     },
+    /// What a disk gave back disagreed with its checksums, in so many sectors so far.
+    ChecksumsDisagreed {
+        /// Number of the disk in its array, from 0.
+        disk: u32,
+        /// One of the sectors of the disk.
+        sector: u64,
+        /// How many there were so far.
+        sectors: u64,
+    },
+    /// A host's read failed, because contents cannot be read any more and cannot be computed.
+    ReadFailed {
+        /// Number of the volume.
+        volume: u16,
+        /// Where the read began.
+        first_sector: u64,
+        /// How long it was.
+        sectors: u32,
+    },
     /// The disk of that number has no credits for bursts left.
     CreditsSpent(u32),
     /// What a lost disk held is being computed onto the disk of that number.
@@ -92,6 +110,8 @@ impl IncidentKind {
                 damage: SectorDamage::Corrupted,
                 ..
             } => "sectors-corrupted",
+            Self::ChecksumsDisagreed { .. } => "checksums-disagree",
+            Self::ReadFailed { .. } => "read-fails",
             Self::CreditsSpent(_) => "credits-spent",
             Self::RebuildBegan(_) => "rebuild-begins",
             Self::RebuildEnded(_) => "rebuild-ends",

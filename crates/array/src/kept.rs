@@ -13,8 +13,19 @@ pub trait DiskContents<P>: fmt::Debug {
     /// What is stored in an extent.
     fn read(&self, first_sector: u64, sectors: u32) -> P;
 
+    /// Sectors of an extent that was read just now which hold something else than was written there, as far as
+    /// checksums are kept of it.
+    fn wrong_sectors(&self, _first_sector: u64, _read: &P) -> Vec<u64> {
+        Vec::new()
+    }
+
     /// Stores what an extent is to hold.
     fn write(&mut self, first_sector: u64, sectors: u32, payload: &P);
+
+    /// Changes what an extent holds as a fault does: checksums stay as they are.
+    fn corrupt(&mut self, first_sector: u64, sectors: u32, payload: &P) {
+        self.write(first_sector, sectors, payload);
+    }
 
     /// Has an extent read as zeros.
     fn discard(&mut self, first_sector: u64, sectors: u64);

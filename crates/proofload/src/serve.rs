@@ -65,6 +65,8 @@ pub struct ServeScenario {
     pub nbd: Option<NbdScenario>,
     /// Where contents are stored; `None` for memory.
     pub store: Option<PathBuf>,
+    /// Whether a new store has checksums; one that is there has what it was made with.
+    pub checksums: bool,
     /// The socket on which events are asked for.
     pub control: Option<PathBuf>,
     /// Where samples, the result and a report are written, if anywhere.
@@ -115,7 +117,7 @@ impl Prepared {
         let nbd = scenario.nbd.as_ref().map(PreparedNbd::new).transpose()?;
         let store = match &scenario.store {
             Some(path) => Some(OpenStore {
-                store: open_store(path, &planned, &volumes)?,
+                store: open_store(path, &planned, &volumes, scenario.checksums)?,
                 path: path.clone(),
             }),
             None => None,
@@ -135,10 +137,16 @@ impl Prepared {
     pub fn describe(&self) -> String {
         let contents = match &self.store {
             None => "kept in memory".to_owned(),
-            Some(OpenStore { path, store }) => match store.has_contents() {
-                true => format!("those of the store {}", path.display()),
-                false => format!("kept in the new store {}", path.display()),
-            },
+            Some(OpenStore { path, store }) => {
+                let which = match store.has_contents() {
+                    true => format!("those of the store {}", path.display()),
+                    false => format!("kept in the new store {}", path.display()),
+                };
+                match store.has_checksums() {
+                    true => format!("{which}, with checksums"),
+                    false => which,
+                }
+            }
         };
         let mut text = format!(
             "{}, in real time. Its contents are {contents}.\n",

@@ -130,7 +130,10 @@ fn errno(error: HostError) -> Errno {
     match error {
         HostError::PoolFull => Errno::ENOSPC,
         HostError::NoSuchVolume | HostError::OutOfRange => Errno::EINVAL,
-        HostError::NoPath | HostError::GroupFailed | HostError::DataLost => Errno::EIO,
+        HostError::NoPath
+        | HostError::GroupFailed
+        | HostError::Unreadable
+        | HostError::DataLost => Errno::EIO,
     }
 }
 

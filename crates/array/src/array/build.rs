@@ -76,6 +76,7 @@ impl<P: Payload> Array<P> {
             operations: Operations::new(),
             storage,
             lost: LostSectors::default(),
+            failed_reads: 0,
             power: Power::default(),
             log: IncidentLog::default(),
             lookahead: Lookahead::default(),

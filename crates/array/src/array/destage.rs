@@ -115,10 +115,13 @@ impl<P: Payload> Array<P> {
 
     /// A destage has ended.
     pub(super) fn destaged(&mut self, now_ns: u64, id: u32, error: Option<HostError>) {
-        // A write ends in an error only when its group has failed, and a failed group stays failed:
+        // A write ends in an error only when its group has failed, or lacks what the parity could be computed from:
         // trying again would change nothing. Its place on the disks is gone for good, and so is what
         // should have gone there.
-        debug_assert!(matches!(error, None | Some(HostError::GroupFailed)));
+        debug_assert!(matches!(
+            error,
+            None | Some(HostError::GroupFailed | HostError::Unreadable)
+        ));
         let operation = &self.operations[id];
         let (server, lost) = (operation.controller, &mut self.lost);
         let controller = &mut self.controllers[server];

@@ -149,6 +149,8 @@ pub struct Array<P: Payload> {
     operations: Operations,
     storage: Storage<P>,
     lost: LostSectors,
+    /// Reads that failed because contents could be neither read nor computed.
+    failed_reads: u64,
     power: Power,
     log: IncidentLog,
     lookahead: Lookahead,

@@ -3,6 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use crate::controller::Ticket;
+use crate::group::GroupError;
 use crate::host::HostError;
 use crate::io::VolumeExtent;
 use crate::payload::Payload;
@@ -201,6 +202,7 @@ impl<P: Payload> Array<P> {
 fn host_error(error: PoolError) -> HostError {
     match error {
         PoolError::Full => HostError::PoolFull,
+        PoolError::Group(GroupError::Unreadable { .. }) => HostError::Unreadable,
         PoolError::Group(_) => HostError::GroupFailed,
     }
 }

@@ -1,12 +1,12 @@
 //! Reads: hits, misses and reading ahead.
 
-use crate::VolumeId;
 use crate::cache::{NONE, Sectors, for_runs};
 use crate::group::IoClass;
 use crate::host::{HostError, HostOperation};
 use crate::io::VolumeExtent;
 use crate::payload::Payload;
 use crate::pool::PoolRead;
+use crate::{IncidentKind, VolumeId};
 
 use super::Array;
 use super::operations::{Purpose, Waiter};
@@ -181,6 +181,19 @@ impl<P: Payload> Array<P> {
         self.storage.read(now_ns, pool, read);
     }
 
+    /// Says that a read of a host fails: the first time, and then each time that their number has doubled.
+    fn report_failed_read(&mut self, now_ns: u64, extent: VolumeExtent) {
+        self.failed_reads += 1;
+        if self.failed_reads.is_power_of_two() {
+            let kind = IncidentKind::ReadFailed {
+                volume: extent.volume,
+                first_sector: extent.first_sector,
+                sectors: extent.sectors,
+            };
+            self.log.add(now_ns, kind);
+        }
+    }
+
     /// A fill has ended.
     pub(super) fn filled(&mut self, now_ns: u64, id: u32, error: Option<HostError>, payload: &P) {
         let operation = &mut self.operations[id];
@@ -205,6 +218,9 @@ impl<P: Payload> Array<P> {
                 };
                 self.fill(now_ns, server, fill);
                 continue;
+            }
+            if error == Some(HostError::Unreadable) {
+                self.report_failed_read(now_ns, self.requests[request].extent);
             }
             let waiting = &mut self.requests[request];
             if error.is_some() {

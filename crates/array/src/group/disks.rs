@@ -267,6 +267,14 @@ impl<P: Payload> Disks<P> {
         self.stations[usize::from(id.0)].spend_credits(now_ns);
     }
 
+    /// One of the sectors of a disk that disagreed with their checksums, and how many did so far, if that is to be
+    /// reported.
+    pub(super) fn checksum_errors_to_report(&mut self, station: u16) -> Option<(u64, u64)> {
+        self.stations
+            .get_mut(usize::from(station))?
+            .checksum_errors_to_report()
+    }
+
     /// Changes what a disk stores without a trace.
     pub(super) fn corrupt(&mut self, id: StationId, first_sector: u64, sectors: u32, payload: &P) {
         self.stations[usize::from(id.0)].corrupt(first_sector, sectors, payload);

@@ -41,6 +41,9 @@ impl<P: Payload> Backend<P> {
     /// Goes on with whatever waited for a disk request.
     #[inline]
     pub(super) fn disk_request_ended(&mut self, now_ns: u64, ended: Ended<P>) {
+        if ended.outcome == Outcome::MediaError {
+            self.report_checksums(now_ns, ended.station);
+        }
         match ended.parent {
             Parent::Task(task) => self.finish_task_op(now_ns, task, ended),
             Parent::Request(request) => {

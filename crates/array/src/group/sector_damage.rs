@@ -57,6 +57,20 @@ impl<P: Payload> Backend<P> {
         self.log.add(now_ns, kind);
     }
 
+    /// Says that a disk gave back something else than was written, if it did and that is due.
+    pub(super) fn report_checksums(&mut self, now_ns: u64, station: u16) {
+        let Some((sector, sectors)) = self.disks.checksum_errors_to_report(station) else {
+            return;
+        };
+        let disk = u32::from(station);
+        let kind = IncidentKind::ChecksumsDisagreed {
+            disk,
+            sector,
+            sectors,
+        };
+        self.log.add(now_ns, kind);
+    }
+
     /// Takes the credits for bursts from a cloud volume; other disks stay as they are.
     ///
     /// # Panics

@@ -94,6 +94,24 @@ impl<P: Payload> Contents<P> {
         }
     }
 
+    /// Sectors of an extent that was read just now which hold something else than was written there, where that can
+    /// be known.
+    #[inline]
+    pub(super) fn wrong_sectors(&self, first_sector: u64, read: &P) -> Vec<u64> {
+        match self {
+            Self::Elsewhere(contents) => contents.wrong_sectors(first_sector, read),
+            Self::Memory(_) => Vec::new(),
+        }
+    }
+
+    /// Changes what an extent holds without anybody noticing.
+    pub(super) fn corrupt(&mut self, first_sector: u64, sectors: u32, payload: &P) {
+        match self {
+            Self::Elsewhere(contents) => contents.corrupt(first_sector, sectors, payload),
+            Self::Memory(_) => self.write(first_sector, sectors, payload),
+        }
+    }
+
     /// Where data are, in whole blocks: extents of first sector and sectors, in their order.
     pub(super) fn extents(&self) -> Vec<(u64, u64)> {
         match self {

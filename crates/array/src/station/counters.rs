@@ -25,6 +25,8 @@ pub struct StationCounters {
     pub lost: u64,
     /// Reads that met sectors which cannot be read.
     pub media_errors: u64,
+    /// Sectors that were read and disagreed with their checksums.
+    pub checksum_errors: u64,
     /// Sum of the times in the station of requests that were lost.
     pub lost_response_ns: u64,
     /// Integral over time of the number of requests in the station.

@@ -142,6 +142,8 @@ pub struct Station<P> {
     bad_sectors: BTreeSet<u64>,
     contents: Contents<P>,
     counters: StationCounters,
+    last_checksum_error: u64,
+    checksum_errors_reported: u64,
 }
 
 impl<P: Payload> Station<P> {
@@ -166,6 +168,8 @@ impl<P: Payload> Station<P> {
             bad_sectors: BTreeSet::new(),
             contents: Contents::default(),
             counters: StationCounters::default(),
+            last_checksum_error: 0,
+            checksum_errors_reported: 0,
         }
     }
 
@@ -379,6 +383,9 @@ impl<P: Payload> Station<P> {
         match request.direction {
             Direction::Read => {
                 request.payload = self.contents.read(first_sector, sectors);
+                if P::CARRIES_BYTES {
+                    self.check_sums(first_sector, &request.payload);
+                }
                 if self.bad_in(first_sector, sectors).next().is_some() {
                     self.counters.media_errors += 1;
                     return Outcome::MediaError;
@@ -389,33 +396,6 @@ impl<P: Payload> Station<P> {
             }
         }
         Outcome::Done
-    }
-
-    /// The sectors of an extent that cannot be read, in order.
-    #[inline]
-    pub(crate) fn bad_in(&self, first_sector: u64, sectors: u32) -> impl Iterator<Item = u64> + '_ {
-        let range = first_sector..first_sector + u64::from(sectors);
-        self.bad_sectors.range(range).copied()
-    }
-
-    /// The sectors that cannot be read, in order.
-    pub(crate) fn unreadable_sectors(&self) -> impl Iterator<Item = u64> + '_ {
-        self.bad_sectors.iter().copied()
-    }
-
-    /// How many sectors cannot be read.
-    pub fn bad_sectors(&self) -> usize {
-        self.bad_sectors.len()
-    }
-
-    fn clear_bad(&mut self, first_sector: u64, sectors: u32) {
-        if self.bad_sectors.is_empty() {
-            return;
-        }
-        let written: Vec<u64> = self.bad_in(first_sector, sectors).collect();
-        for sector in written {
-            self.bad_sectors.remove(&sector);
-        }
     }
 
     /// The disk stops working and everything on it is gone. The numbers of the requests it held

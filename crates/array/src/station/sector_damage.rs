@@ -30,6 +30,52 @@ impl<P: Payload> Station<P> {
 
     /// Changes what is stored without anybody noticing: a lost or misdirected write.
     pub(crate) fn corrupt(&mut self, first_sector: u64, sectors: u32, payload: &P) {
-        self.contents.write(first_sector, sectors, payload);
+        self.contents.corrupt(first_sector, sectors, payload);
+    }
+
+    /// Sectors of what was read just now that disagree with their checksums cannot be read from now on.
+    pub(super) fn check_sums(&mut self, first_sector: u64, read: &P) {
+        for sector in self.contents.wrong_sectors(first_sector, read) {
+            self.counters.checksum_errors += u64::from(self.bad_sectors.insert(sector));
+            self.last_checksum_error = sector;
+        }
+    }
+
+    /// The last sector that disagreed with its checksum, and how many did so far, if that is to be reported: at the
+    /// first, and then each time that their number has doubled.
+    pub(crate) fn checksum_errors_to_report(&mut self) -> Option<(u64, u64)> {
+        let errors = self.counters.checksum_errors;
+        let is_due = errors > 0 && errors >= 2 * self.checksum_errors_reported;
+        is_due.then(|| {
+            self.checksum_errors_reported = errors;
+            (self.last_checksum_error, errors)
+        })
+    }
+
+    /// The sectors of an extent that cannot be read, in order.
+    #[inline]
+    pub(crate) fn bad_in(&self, first_sector: u64, sectors: u32) -> impl Iterator<Item = u64> + '_ {
+        let range = first_sector..first_sector + u64::from(sectors);
+        self.bad_sectors.range(range).copied()
+    }
+
+    /// The sectors that cannot be read, in order.
+    pub(crate) fn unreadable_sectors(&self) -> impl Iterator<Item = u64> + '_ {
+        self.bad_sectors.iter().copied()
+    }
+
+    /// How many sectors cannot be read.
+    pub fn bad_sectors(&self) -> usize {
+        self.bad_sectors.len()
+    }
+
+    pub(super) fn clear_bad(&mut self, first_sector: u64, sectors: u32) {
+        if self.bad_sectors.is_empty() {
+            return;
+        }
+        let written: Vec<u64> = self.bad_in(first_sector, sectors).collect();
+        for sector in written {
+            self.bad_sectors.remove(&sector);
+        }
     }
 }

@@ -16,7 +16,7 @@ use super::load::settings;
 /// Shorter samples would disturb what is served.
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(100);
 /// What has no place beside `--status`.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 21] = [
     "array",
     "at",
     "block",
@@ -25,6 +25,7 @@ const OTHERS: [&str; 20] = [
     "nbd",
     "nbd_certificates",
     "store",
+    "checksums",
     "volumes",
     "size",
     "event",
@@ -87,6 +88,10 @@ pub struct ServeOptions {
     /// none [default: memory, until the end].
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
+    /// Keep a checksum of each sector apart from it in a new store: what a disk gives back wrong is computed from the
+    /// other disks, or an I/O error. A store goes on with what it was made with.
+    #[arg(long, requires = "store")]
+    pub checksums: bool,
     /// How many volumes.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1024))]
     pub volumes: u32,
@@ -181,6 +186,7 @@ impl ServeOptions {
             seed: self.seed,
             at: self.at.clone(),
             store: self.store.clone(),
+            checksums: self.checksums,
             control: self.control.clone(),
             output: match &self.out {
                 Some(out) => Output::Directory(out.clone()),

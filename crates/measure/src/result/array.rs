@@ -216,4 +216,7 @@ pub struct ArrayDisk {
     pub seek_fraction: Option<f64>,
     /// Share of the serving time spent on waiting for the turn; null without any.
     pub rotation_fraction: Option<f64>,
+    /// Sectors that were read and disagreed with their checksums, where a served array keeps those; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checksum_errors: Option<u64>,
 }

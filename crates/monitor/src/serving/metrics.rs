@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use proofload::serve::state::{DiskCondition, Latencies, ServingState};
+use proofload::serve::state::{Disk, DiskCondition, Latencies, ServingState};
 
 use crate::metrics::figures::{head, line, pair};
 use crate::metrics::names::Kind;
 
 /// The figures: name, kind, labels, meaning.
-pub const SERVED: [(&str, Kind, &str, &str); 27] = [
+pub const SERVED: [(&str, Kind, &str, &str); 28] = [
     (
         "proofload_build_info",
         Kind::Gauge,
@@ -130,6 +130,12 @@ pub const SERVED: [(&str, Kind, &str, &str); 27] = [
         "Requests at the disk and waiting for it.",
     ),
     (
+        "proofload_served_checksum_errors_total",
+        Kind::Counter,
+        "disk, group",
+        "Sectors that were read and disagreed with their checksums, where those are kept.",
+    ),
+    (
         "proofload_served_rebuild_completed_ratio",
         Kind::Gauge,
         "disk, group",
@@ -238,6 +244,16 @@ fn values(state: &ServingState, name: &str) -> Values {
             disks
                 .map(|disk| (of_disk(disk.number, &disk.group), disk.queue_depth as f64))
                 .collect()
+        }
+        "proofload_served_checksum_errors_total" => {
+            let disks = state.disks.iter();
+            let of = |disk: &Disk| {
+                (
+                    of_disk(disk.number, &disk.group),
+                    disk.checksum_errors as f64,
+                )
+            };
+            disks.map(of).collect()
         }
         _ => of_parts(state, name),
     }

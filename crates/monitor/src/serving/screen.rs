@@ -190,6 +190,11 @@ fn disks(state: &ServingState) -> Vec<String> {
             ),
             DiskCondition::Healthy | DiskCondition::Rebuilding | DiskCondition::Spare => {}
         }
+        if disk.checksum_errors > 0 {
+            let sectors = units::count(disk.checksum_errors, "sector");
+            let text = format!("{name} gave back something else than was written in {sectors}");
+            lines.push(yellow.apply_to(text).to_string());
+        }
     }
     lines.extend(state.rebuilds.iter().map(rebuild));
     let unwell = state.groups.iter().filter(|group| group.state != "healthy");
@@ -316,6 +321,7 @@ mod tests {
                 1
             },
             queue_depth: number,
+            checksum_errors: 0,
         };
         ServingState {
             title: "An\x1b[31m array".to_owned(),

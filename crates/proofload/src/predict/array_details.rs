@@ -305,5 +305,7 @@ fn disk(
             grown(disk.parts.rotation_ns, earlier.parts.rotation_ns) as f64,
             served,
         ),
+        checksum_errors: Some(station.checksum_errors - station_earlier.checksum_errors)
+            .filter(|&errors| errors > 0),
     }
 }

@@ -5,7 +5,7 @@ use array::description::PlannedArray;
 use array::group::GroupState;
 use array::payload::Payload;
 use array::raid::Level;
-use array::{Array, Fault, Incident, IncidentKind, SectorDamage};
+use array::{Array, Fault, Incident, IncidentKind, SECTOR_BYTES, SectorDamage};
 use measure::result::{ArrayResult, EventResult, RebuildResult, RunResult};
 
 /// A rebuild is spoken of each time it has come so far.
@@ -17,6 +17,8 @@ pub struct Watch {
     planned: Vec<(u64, Fault)>,
     /// The disk group of every disk, and the disk's number in it.
     disks: Vec<(String, usize)>,
+    /// The name of every volume.
+    volumes: Vec<String>,
     /// Disk groups whose disks are rebuilt all over the group, and on no spare.
     spread: Vec<String>,
     /// When the measured phase began.
@@ -41,10 +43,12 @@ impl Watch {
         let of_segments = planned.settings.backend.disk_group.iter();
         let of_segments = of_segments.filter(|group| group.level == Level::Vraid);
         let events = planned.events.iter();
+        let volumes = planned.settings.volumes.iter();
         Self {
             spread: of_segments.map(|group| group.name.clone()).collect(),
             planned: events.map(|event| (event.at_ns, event.fault)).collect(),
             disks: disks.collect(),
+            volumes: volumes.map(|volume| volume.name.clone()).collect(),
             from_ns: None,
             events: Vec::new(),
             rebuilds: Vec::new(),
@@ -188,6 +192,27 @@ impl Watch {
             } => format!(
                 "{} holds something else in {places} places of 4 KiB",
                 disk(number)
+            ),
+            IncidentKind::ChecksumsDisagreed {
+                disk: number,
+                sector,
+                sectors,
+            } => format!(
+                "{} gave back something else than was written, at byte {}: {sectors} sectors of it so far",
+                disk(number),
+                sector * SECTOR_BYTES
+            ),
+            IncidentKind::ReadFailed {
+                volume,
+                first_sector,
+                sectors,
+            } => format!(
+                "a read of {} bytes at {} of volume {} fails: they cannot be read or computed",
+                u64::from(sectors) * SECTOR_BYTES,
+                first_sector * SECTOR_BYTES,
+                self.volumes
+                    .get(usize::from(volume))
+                    .map_or("", String::as_str)
             ),
             IncidentKind::CreditsSpent(number) => {
                 format!("the credits of {} for bursts are spent", disk(number))

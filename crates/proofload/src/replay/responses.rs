@@ -157,6 +157,7 @@ pub fn word(error: HostError) -> &'static str {
         HostError::NoPath => "no-path",
         HostError::PoolFull => "pool-full",
         HostError::GroupFailed => "group-failed",
+        HostError::Unreadable => "unreadable",
         HostError::DataLost => "data-lost",
     }
 }

@@ -225,6 +225,7 @@ impl Followed {
                 condition,
                 slowdown_factor: u64::from(now.slowness),
                 queue_depth: u64::from(now.station.inside),
+                checksum_errors: now.station.checksum_errors,
             }
         });
         disks.collect()

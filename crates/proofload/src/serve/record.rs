@@ -177,6 +177,7 @@ impl ServeRecord {
             ),
         );
         lateness(&mut result, &self.ended);
+        checksum_errors(&mut result);
         result
     }
 
@@ -254,6 +255,23 @@ fn base(scenario: &ServeScenario, prepared: &Prepared, started: Timestamp) -> Ru
     result.databases = volumes.map(row).collect();
     result.target.databases = vec![array_place(name, settings)];
     result
+}
+
+/// Says how many sectors disagreed with their checksums, and on which disks.
+fn checksum_errors(result: &mut RunResult) {
+    let disks = result.array.iter().flat_map(|array| &array.disks);
+    let wrong = disks.filter_map(|disk| Some((disk.number, disk.checksum_errors?)));
+    let wrong: Vec<(u64, u64)> = wrong.collect();
+    if wrong.is_empty() {
+        return;
+    }
+    let sectors = wrong.iter().map(|(_, sectors)| sectors).sum();
+    let numbers = wrong.iter().map(|(number, _)| number.to_string());
+    result.warnings.push(format!(
+        "{} that disks gave back disagreed with their checksums (disk {}). What could be computed from other disks was.",
+        units::count(sectors, "sector"),
+        numbers.collect::<Vec<_>>().join(", ")
+    ));
 }
 
 /// Says how late answers were, and whether that is much beside the times of the model.

@@ -153,6 +153,8 @@ pub struct Disk {
     pub slowdown_factor: u64,
     /// Requests at the disk and waiting for it.
     pub queue_depth: u64,
+    /// Sectors that were read and disagreed with their checksums, where those are kept.
+    pub checksum_errors: u64,
 }
 
 /// A group that is laid out over disks.

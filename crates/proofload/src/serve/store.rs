@@ -16,11 +16,15 @@ pub fn open_store(
     path: &Path,
     planned: &PlannedArray,
     volumes: &[ServedVolume],
+    has_checksums: bool,
 ) -> Result<Store, Error> {
     let array = Array::<Bytes>::new(&planned.settings, 0);
     let array = array.map_err(|error| Error::usage(error.to_string(), ""))?;
     let description = Description::new(&planned.settings, volumes, &array.disk_sectors());
-    let opened = description.and_then(|description| Store::open(path, description));
+    let opened = description.and_then(|mut description| {
+        description.has_checksums = has_checksums;
+        Store::open(path, description)
+    });
     opened.map_err(|error| refused_store(path, error))
 }
 
@@ -68,6 +72,10 @@ pub fn refused_store(path: &Path, error: StoreError) -> Error {
         StoreError::DisksMissing(files) => Error::environment(
             format!("The store {shown} lacks {files}, and without them data are lost."),
             "Put the files back.",
+        ),
+        StoreError::NoChecksums => Error::usage(
+            format!("The store {shown} was made without checksums."),
+            "Omit --checksums, or copy what is on its volumes to those of a new store.",
         ),
         StoreError::SpreadSpares(group) => Error::usage(
             format!(

@@ -77,7 +77,10 @@ fn number_of(error: HostError) -> u32 {
     match error {
         HostError::PoolFull => errno::ENOSPC,
         HostError::NoSuchVolume | HostError::OutOfRange => errno::EINVAL,
-        HostError::NoPath | HostError::GroupFailed | HostError::DataLost => errno::EIO,
+        HostError::NoPath
+        | HostError::GroupFailed
+        | HostError::Unreadable
+        | HostError::DataLost => errno::EIO,
     }
 }
 

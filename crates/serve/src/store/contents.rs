@@ -9,6 +9,7 @@ use array::kept::{DiskContents, KeptPool, KeptState, PageChange};
 use array::payload::{Bytes, Payload as _};
 use serde::{Deserialize, Serialize};
 
+use super::checksums;
 use super::description::pool_file;
 use super::files::Files;
 
@@ -175,7 +176,17 @@ pub(super) struct SharedFiles {
 pub(super) struct StoredDisk {
     pub(super) shared: Rc<RefCell<SharedFiles>>,
     pub(super) file: u32,
+    /// The file of its checksums, if it has one.
+    pub(super) checksums: Option<u32>,
     pub(super) sectors: u64,
+}
+
+impl StoredDisk {
+    fn store(&self, first_sector: u64, payload: &Bytes) {
+        let mut shared = self.shared.borrow_mut();
+        let offset = first_sector * SECTOR_BYTES;
+        shared.files.write(self.file, offset, payload.as_slice());
+    }
 }
 
 impl DiskContents<Bytes> for StoredDisk {
@@ -198,9 +209,35 @@ impl DiskContents<Bytes> for StoredDisk {
         if payload.is_zeros() {
             return self.discard(first_sector, u64::from(sectors));
         }
+        self.store(first_sector, payload);
+        if let Some(file) = self.checksums {
+            let sums = checksums::of(payload.as_slice());
+            let mut shared = self.shared.borrow_mut();
+            shared
+                .files
+                .write(file, first_sector * checksums::BYTES, &sums);
+        }
+    }
+
+    fn wrong_sectors(&self, first_sector: u64, read: &Bytes) -> Vec<u64> {
+        let Some(file) = self.checksums else {
+            return Vec::new();
+        };
+        let found = checksums::of(read.as_slice());
+        let mut kept = vec![0; found.len()];
         let mut shared = self.shared.borrow_mut();
-        let offset = first_sector * SECTOR_BYTES;
-        shared.files.write(self.file, offset, payload.as_slice());
+        let done = shared
+            .files
+            .read(file, first_sector * checksums::BYTES, &mut kept);
+        if let Err(error) = done {
+            shared.error.get_or_insert(error);
+        }
+        let wrong = checksums::differing(&found, &kept);
+        wrong.map(|sector| first_sector + sector).collect()
+    }
+
+    fn corrupt(&mut self, first_sector: u64, _sectors: u32, payload: &Bytes) {
+        self.store(first_sector, payload);
     }
 
     fn extents(&self) -> Vec<(u64, u64)> {
@@ -216,10 +253,12 @@ impl DiskContents<Bytes> for StoredDisk {
 
     fn discard(&mut self, first_sector: u64, sectors: u64) {
         let (offset, length) = (first_sector * SECTOR_BYTES, sectors * SECTOR_BYTES);
-        self.shared
-            .borrow_mut()
-            .files
-            .zero(self.file, offset, length);
+        let files = &mut self.shared.borrow_mut().files;
+        files.zero(self.file, offset, length);
+        if let Some(file) = self.checksums {
+            let (offset, length) = (first_sector * checksums::BYTES, sectors * checksums::BYTES);
+            files.zero(file, offset, length);
+        }
     }
 
     fn clear(&mut self) {

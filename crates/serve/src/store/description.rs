@@ -9,7 +9,7 @@ use array::raid::Level;
 use config::Choice;
 use serde::{Deserialize, Serialize};
 
-use super::StoreError;
+use super::{StoreError, checksums};
 use crate::volume::ServedVolume;
 
 /// The name of the file.
@@ -38,6 +38,9 @@ pub struct Description {
     /// The names of the pools with pages.
     #[serde(skip)]
     pub(super) pool_names: Vec<String>,
+    /// Whether there is a file with checksums for each disk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_checksums: bool,
     /// The files that change together, in the order that numbers them.
     pub(super) files: Vec<String>,
 }
@@ -114,8 +117,21 @@ impl Description {
                 .collect(),
             disks,
             pool_names: settings.pools.keys().cloned().collect(),
+            has_checksums: false,
             files: Vec::new(),
         })
+    }
+
+    /// The files of the store in the order that numbers them: state, pools, disks, checksums of disks.
+    pub(super) fn all_files(&self) -> Vec<String> {
+        let pools = self.pool_names.iter().map(|name| pool_file(name));
+        let checksums = self.disks.iter().map(|disk| checksums::file_of(disk));
+        let checksums = checksums.filter(|_| self.has_checksums);
+        std::iter::once("state".to_owned())
+            .chain(pools)
+            .chain(self.disks.iter().cloned())
+            .chain(checksums)
+            .collect()
     }
 
     /// Reads the description of the store in a directory.

@@ -1,12 +1,13 @@
 //! A store: the contents of an array's disks in files, from one serving to the next.
 //!
 //! A directory with one sparse file for each disk, where the pages of pools lie ([`contents`]), the writes that the
-//! data cache holds ([`writes`]), and a [`description`] with a checksum. Disks and pages change together
+//! data cache holds ([`writes`]), and a [`description`] with a checksum. A store can have [`checksums`] of all sectors. Disks and pages change together
 //! ([`files`]): a process may end at any moment, and what it has acknowledged is there.
 //!
 //! The same store can be served by another model, if its disk groups, pools and volumes are laid out alike: what
 //! disks, caches and controllers cost is no part of it. Disk groups that the store does not have are empty.
 
+mod checksums;
 mod contents;
 mod description;
 mod files;
@@ -53,6 +54,9 @@ pub enum StoreError {
     /// More files of disks are missing than the redundancy makes up for.
     #[error("the files {0} are missing, and without them data are lost")]
     DisksMissing(String),
+    /// It was made without checksums.
+    #[error("it was made without checksums")]
+    NoChecksums,
     /// The array spreads the contents of failed disks over the others.
     #[error("disk group '{0}' has no spares, and spreads what failed disks held over the others")]
     SpreadSpares(String),
@@ -84,7 +88,7 @@ impl Store {
     ///
     /// # Errors
     /// It is no store, in use, or of another array; see [`StoreError`].
-    pub fn open(directory: &Path, array: Description) -> Result<Self, StoreError> {
+    pub fn open(directory: &Path, mut array: Description) -> Result<Self, StoreError> {
         let is_new = match fs::read_dir(directory) {
             Ok(mut entries) => {
                 entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == LOCK))
@@ -109,6 +113,12 @@ impl Store {
         if let Some((stored, instead)) = differs {
             return Err(StoreError::OtherArray { stored, instead });
         }
+        if let Some(stored) = &description {
+            if array.has_checksums && !stored.has_checksums {
+                return Err(StoreError::NoChecksums);
+            }
+            array.has_checksums = stored.has_checksums;
+        }
         Ok(Self {
             directory: directory.to_owned(),
             description,
@@ -126,6 +136,12 @@ impl Store {
             progress: Some(progress),
             ..self
         }
+    }
+
+    /// Whether it has a checksum of each sector.
+    #[must_use]
+    pub fn has_checksums(&self) -> bool {
+        self.array.has_checksums
     }
 
     /// Whether it has contents of an earlier serving.

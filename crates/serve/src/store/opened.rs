@@ -11,8 +11,9 @@ use array::kept::{KeptDiskGroup, KeptPool, KeptState, PageChange};
 use array::payload::Bytes;
 use array::{Array, HostRequest};
 
+use super::checksums;
 use super::contents::{self, PoolShape, STATE, SharedFiles, StoredDisk};
-use super::description::{plain, pool_file};
+use super::description::plain;
 use super::files::Files;
 use super::writes::{Writes, kept_writes};
 use super::{Progress, Store, StoreError};
@@ -62,7 +63,12 @@ impl Store {
                 return Err(StoreError::Damaged);
             };
             let failed_before = failed_groups(&state);
-            self.array.fail_missing(&missing, &mut state);
+            // A disk without its checksums is none.
+            let disks: Vec<String> = missing
+                .iter()
+                .map(|file| checksums::disk_of(file))
+                .collect();
+            self.array.fail_missing(&disks, &mut state);
             array.restore(&state, &pools)?;
             if failed_groups(&array.kept_state()) != failed_before {
                 return Err(StoreError::DisksMissing(missing.join(", ")));
@@ -72,10 +78,12 @@ impl Store {
         let shared = self.rearrange(array)?;
         let sectors = array.disk_sectors();
         let first_disk = STATE + 1 + self.array.pool_names.len() as u32;
+        let first_checksums = first_disk + sectors.len() as u32;
         array.keep_elsewhere(|station| {
             Box::new(StoredDisk {
                 shared: Rc::clone(&shared),
                 file: first_disk + station,
+                checksums: (self.array.has_checksums).then_some(first_checksums + station),
                 sectors: sectors[station as usize],
             })
         });
@@ -99,18 +107,24 @@ impl Store {
     fn rearrange(&self, array: &Array<Bytes>) -> Result<Rc<RefCell<SharedFiles>>, StoreError> {
         let directory = self.directory.as_path();
         let mut description = self.array.clone();
-        let pools = description.pool_names.iter();
-        let pools = pools.map(|name| pool_file(name));
-        let names = std::iter::once("state".to_owned()).chain(pools);
-        description.files = names.chain(description.disks.iter().cloned()).collect();
-        match fs::create_dir(directory.join("disks")) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-            _ => {}
+        description.files = description.all_files();
+        for place in ["disks", checksums::DIRECTORY] {
+            match fs::create_dir(directory.join(place)) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(error.into());
+                }
+                _ => {}
+            }
+            if !description.has_checksums {
+                break;
+            }
         }
         let files = open_all(directory, &description.files, Path::to_owned)?;
-        let first_disk = description.files.len() - description.disks.len();
-        for (file, sectors) in files[first_disk..].iter().zip(array.disk_sectors()) {
-            let length = sectors * array::SECTOR_BYTES;
+        let sectors = array.disk_sectors();
+        let disks = 1 + description.pool_names.len();
+        let lengths = sectors.iter().map(|sectors| sectors * array::SECTOR_BYTES);
+        let lengths = lengths.chain(sectors.iter().map(|sectors| sectors * checksums::BYTES));
+        for (file, length) in files[disks..].iter().zip(lengths) {
             if file.metadata()?.len() < length {
                 file.set_len(length)?;
             }
@@ -232,7 +246,7 @@ impl OpenedStore {
 
 impl super::Description {
     /// Has the disks fail whose files are missing.
-    fn fail_missing(&self, missing: &[&str], state: &mut KeptState) {
+    fn fail_missing(&self, missing: &[String], state: &mut KeptState) {
         for group in &mut state.disk_group {
             let prefix = format!("disks/{}-", plain(&group.name));
             let numbers = missing.iter().filter_map(|name| name.strip_prefix(&prefix));
