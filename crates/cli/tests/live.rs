@@ -239,3 +239,38 @@ fn without_a_terminal_there_is_no_view() {
         .says("--live needs a terminal");
     assert!(!scratch.path("out").exists());
 }
+
+#[test]
+fn the_view_of_a_served_array_is_left_and_the_array_is_still_served() {
+    let scratch = Scratch::new();
+    // NBD needs no FUSE.
+    let line = "serve msa2050 --nbd unix:nbd --size 1GiB --control socket --live";
+    let terminal = Terminal::start(&scratch, line);
+    let at = terminal.wait_for(TAKEN, 0);
+    let at = terminal.wait_for("serves HPE MSA 2050", at);
+    assert!(!terminal.is_as_before(), "keys are read one by one");
+    // What happens is in the view, and said once that is left.
+    scratch.proofload("event socket disk-fail 3").exits(0);
+    let at = terminal.wait_for("disk 3 (a-disks) has failed", at);
+    terminal.pty.resize(Size::new(5, 20)).expect("a size");
+    let at = terminal.wait_for("q: leave", at);
+    terminal.press("xq");
+    terminal.wait_until_given_back(at);
+    scratch.proofload("serve --status socket").exits(0);
+    terminal.signal("INT");
+    let (status, shown) = terminal.end();
+    let after = after_the_view(&shown);
+    assert!(
+        after.contains("disk 3 of group 'a-disks' fails."),
+        "{after}"
+    );
+    assert!(after.contains("Nothing was read or written."), "{after}");
+    assert_eq!(status, Some(0), "{after}");
+    // A view that nobody leaves is gone with the array.
+    let terminal = Terminal::start(&scratch, line);
+    terminal.wait_for("serves HPE MSA 2050", 0);
+    terminal.press("\x03");
+    let (status, shown) = terminal.end();
+    after_the_view(&shown);
+    assert_eq!(status, Some(0), "{shown}");
+}
