@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use common::Scratch;
-use common::served::{ARRAY, bytes, ended, opened, serving, unmount};
+use common::served::{ARRAY, bytes, ended, opened, serving, serving_of, unmount};
 
 const STORE: [&str; 2] = ["--store", "store"];
 
@@ -151,6 +151,23 @@ fn what_is_no_store_or_one_of_another_array_is_refused_and_left_as_it_is() {
     here.proofload("serve msa2042 --at array --size 1GiB --store store")
         .exits(2)
         .says("is of another array or size");
+    // What the refusal says to do is possible.
+    let eva = "serve eva5000-single-vraid1 --at array --size 1GiB --store eva";
+    here.proofload(eva)
+        .exits(2)
+        .says("'all' has no spares and spreads what failed disks held")
+        .says("array.group.protection_level=none --set array.group.spares=2");
+    let spares = [
+        "--store",
+        "eva",
+        "--set",
+        "array.group.protection_level=none",
+        "--set",
+        "array.group.spares=2",
+    ];
+    if let Some(running) = serving_of("eva5000-single-vraid1", &here, &spares) {
+        ended(running).exits(0);
+    }
     here.directory("full");
     here.file("full/notes", "mine");
     again("--store full")

@@ -81,7 +81,7 @@ pub fn refused_store(path: &Path, error: StoreError) -> Error {
             format!(
                 "Disk group '{group}' has no spares and spreads what failed disks held over the others, which a store does not keep."
             ),
-            "Serve it without --store, or give the group spares.",
+            "Serve it without --store, or with spares in place of that space, as --set array.group.protection_level=none --set array.group.spares=2 says.",
         ),
         StoreError::Misfit(misfit) => Error::usage(
             format!("The store {shown} does not fit the array: {misfit}."),
