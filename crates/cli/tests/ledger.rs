@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -135,7 +136,7 @@ fn a_row_that_belongs_to_an_acknowledged_result_is_missed_by_an_audit() {
         .exits(0)
         .prints("found no contradiction");
     let file = here.path("target/brokerage/proofload_brokerage.sqlite");
-    let connection = rusqlite::Connection::open(file).expect("a database");
+    let connection = rusqlite::Connection::open(&file).expect("a database");
     let gone = connection.execute(
         "DELETE FROM cash_transaction WHERE trade_id = (SELECT MAX(trade_id) FROM cash_transaction)",
         [],
@@ -146,6 +147,15 @@ fn a_row_that_belongs_to_an_acknowledged_result_is_missed_by_an_audit() {
         .exits(4)
         .prints("At least 0 of ")
         .prints("The consistency check \"");
+    // A database that cannot be read any more is damaged, too.
+    let file = fs::File::options().write(true).open(file);
+    let file = file.expect("the database");
+    let length = file.metadata().expect("its length").len();
+    let rest = vec![0xA5; (length - length / 4) as usize];
+    file.write_all_at(&rest, length / 4).expect("damaged");
+    here.proofload("audit out")
+        .exits(4)
+        .says("The database reports corruption or an I/O error");
 }
 
 #[test]

@@ -21,6 +21,7 @@ use super::size;
 use super::wanted::{survey, wanted_database};
 use crate::checks;
 use crate::database::{RunMark, State};
+use crate::error::DatabaseError;
 use crate::ledger::compare::compare_incomplete;
 use crate::ledger::compare_error::CompareError;
 use crate::ledger::kept::{KeptError, KeptLedger};
@@ -158,7 +159,6 @@ fn examine(
     opened: &Opened,
     doing: &mut dyn FnMut(&str),
 ) -> Result<AuditReport, Error> {
-    let refused = |error: &_| server::refusal(error);
     let database = &*opened.database;
     let state = database.state().map_err(|error| refused(&error))?;
     let mut report = AuditReport {
@@ -215,6 +215,17 @@ fn examine(
         }
     }
     Ok(report)
+}
+
+/// An error of the database: damage is what an audit looks for.
+fn refused(error: &DatabaseError) -> Error {
+    match error {
+        DatabaseError::Damaged(_) => Error::integrity(
+            format!("{}.", units::sentence(error)),
+            "Acknowledged transactions on it may be lost. The server's log and 'dmesg' say more.",
+        ),
+        _ => server::refusal(error),
+    }
 }
 
 /// Why nothing can be said of a database with this mark, if so.

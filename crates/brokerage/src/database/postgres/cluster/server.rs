@@ -406,10 +406,39 @@ fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
+/// The last lines of what a program says; of the log of a server what made its last start fail, too.
 fn last_lines(text: &str) -> String {
     let lines: Vec<_> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    lines[lines.len().saturating_sub(4)..].join("; ")
+    let begun = |line: &&str| line.contains("starting PostgreSQL");
+    let start = lines.iter().rposition(begun).unwrap_or(0);
+    let last = lines.len().saturating_sub(4);
+    let fatal = |line: &&&str| line.contains("PANIC:  ") || line.contains("FATAL:  ");
+    let cause = lines[start.min(last)..last].iter().rev().find(fatal);
+    let last = &lines[last..];
+    let said: Vec<&str> = cause.into_iter().chain(last).copied().collect();
+    said.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_made_a_start_fail_is_said_before_the_last_lines() {
+        let log = "LOG:  starting PostgreSQL 15\nFATAL:  of an earlier start\nLOG:  starting PostgreSQL 15\n\
+                   LOG:  invalid primary checkpoint record\nPANIC:  could not locate a valid checkpoint record\n\
+                   LOG:  one\nLOG:  two\nLOG:  three\n\nLOG:  four\n";
+        assert_eq!(
+            last_lines(log),
+            "PANIC:  could not locate a valid checkpoint record; LOG:  one; LOG:  two; LOG:  three; LOG:  four"
+        );
+        assert_eq!(
+            last_lines("FATAL:  at once\nLOG:  end"),
+            "FATAL:  at once; LOG:  end"
+        );
+        assert_eq!(last_lines(""), "");
+    }
 }
