@@ -49,8 +49,17 @@ pub fn settle(directory: &Path) -> Result<(), String> {
 /// Runs fio on a job file's text and returns its figures.
 ///
 /// # Errors
-/// A sentence when fio cannot be started, fails, or answers with something that is not its JSON.
+/// As [`document`], and when figures are missing.
 pub fn run(job: &str, scratch: &Path) -> Result<FioFigures, String> {
+    figures(&document(job, scratch)?)
+        .ok_or_else(|| "fio's JSON lacks the expected fields".to_owned())
+}
+
+/// Runs fio on a job file's text and returns its JSON.
+///
+/// # Errors
+/// A sentence when fio cannot be started, fails, or answers with something that is not its JSON.
+pub fn document(job: &str, scratch: &Path) -> Result<Value, String> {
     let job_file = scratch.join("bench.fio");
     std::fs::write(&job_file, job)
         .map_err(|error| format!("cannot write {}: {error}", job_file.display()))?;
@@ -71,9 +80,7 @@ pub fn run(job: &str, scratch: &Path) -> Result<FioFigures, String> {
         .find('{')
         .map(|start| &text[start..])
         .unwrap_or_default();
-    let document: Value =
-        serde_json::from_str(document).map_err(|error| format!("fio's JSON: {error}"))?;
-    figures(&document).ok_or_else(|| "fio's JSON lacks the expected fields".to_owned())
+    serde_json::from_str(document).map_err(|error| format!("fio's JSON: {error}"))
 }
 
 fn figures(document: &Value) -> Option<FioFigures> {

@@ -31,7 +31,8 @@ struct Arguments {
     #[arg(long, default_value_t = 4)]
     size_gib: u64,
     /// Only these cases: build, read-only, mixed, drivers, outputs, checks, checksum, array, mail-hour,
-    /// mail-day. The last one predicts 24 hours and runs only when it is named.
+    /// mail-day, serve. The last two run only when they are named: 24 hours are predicted, and arrays are served,
+    /// for which this needs FUSE and nbdkit.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// An earlier build of proofload: runs in turn with the one under test, and nothing else.
@@ -115,9 +116,16 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     if arguments.only.iter().any(|only| only == "mail-day") {
         model_rows.push(cases::array::prediction(&bench.product, 24)?);
     }
+    let (mut served_times, mut served_rates) = (Vec::new(), Vec::new());
+    if arguments.only.iter().any(|only| only == "serve") {
+        served_rates = cases::serve::rates_rows(&bench)?;
+        served_times = cases::serve::times_rows(&bench)?;
+    }
     for (head, rows) in [
         (ratio::TABLE_HEAD, rows),
         (cases::array::TABLE_HEAD, model_rows),
+        (cases::serve::RATES_HEAD, served_rates),
+        (cases::serve::TIMES_HEAD, served_times),
     ] {
         if !rows.is_empty() {
             println!("{head}\n{}\n", rows.join("\n"));

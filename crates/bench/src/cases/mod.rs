@@ -10,6 +10,7 @@ pub mod earlier;
 pub mod mixed;
 pub mod outputs;
 pub mod read_only;
+pub mod serve;
 
 use crate::fio;
 use crate::product::{Product, remove_directory};
