@@ -192,6 +192,52 @@ fn a_settled_tier_may_have_an_age_of_its_own() {
 }
 
 #[test]
+fn a_profile_may_name_its_array_with_what_breaks_in_it() {
+    let here = Scratch::new();
+    let profile = "kind = 'mail'\nextends = 'exchange-2013'\nsettled = true\n\
+        [run]\nduration = '2h'\n[array]\nextends = 'msa2050-tier'\n[array.pool]\ndisk_count = 12\n\
+        [[event]]\nat = '1h'\nwhat = 'disk-fails'\ndisk = 3\n";
+    fs::write(here.path("design.toml"), profile).expect("a profile");
+    let line = "predict design.toml --target-size 500GB --databases 2 --dry-run";
+    here.proofload(line)
+        .exits(0)
+        .prints("group a-disks: 12 x sas-10k-1200gb, RAID 6")
+        .prints("Event at 1 h: disk 3 of group 'a-disks' fails.")
+        .prints("Begins as after days of this load");
+    here.proofload(&format!("{line} --set array.pool.disk_count=14"))
+        .exits(0)
+        .prints("group a-disks: 14 x");
+    // An array that is named takes the place of the table.
+    here.proofload(&format!("{line} --array msa2040"))
+        .exits(0)
+        .prints("group a-disks: 10 x sas-10k-900gb");
+    for (from, to, words) in [
+        ("disk_count = 12", "disk_count = 'many'", "design.toml:8: "),
+        (
+            "'msa2050-tier'",
+            "'msa2051'",
+            "\"msa2051\" is not a bundled array",
+        ),
+        (
+            "settled = true",
+            "settled = 'maybe'",
+            "neither true nor false",
+        ),
+        (
+            "[array]\nextends",
+            "[arrays]\nextends",
+            "has no [array] table",
+        ),
+    ] {
+        fs::write(here.path("design.toml"), profile.replace(from, to)).expect("a profile");
+        here.proofload(line).exits(2).says(words);
+    }
+    here.proofload("predict exchange-2013")
+        .exits(2)
+        .says("Give --array");
+}
+
+#[test]
 fn a_dry_run_describes_the_array_and_writes_nothing() {
     let here = Scratch::new();
     here.proofload(&tiny("--dry-run"))

@@ -91,6 +91,7 @@ impl Layers {
                 }
                 SourceKind::List(key) => layers.add_list(source, key),
                 SourceKind::Table(path) => layers.add_table(source, path),
+                SourceKind::Part(key) => layers.add_part(source, key),
             }
         }
         layers
@@ -162,9 +163,14 @@ impl Layers {
             return;
         }
         self.sources.push(source.clone());
-        let Some(mut parsed) = self.parse(number, &source.text) else {
-            return;
-        };
+        if let Some(parsed) = self.parse(number, &source.text) {
+            self.add_document(parsed, number, depth);
+        }
+    }
+
+    /// Adds what a document extends, then the document.
+    fn add_document(&mut self, mut parsed: Node, number: usize, depth: usize) {
+        let noun = self.format.noun;
         let extends = parsed.get("extends").cloned();
         let extends = extends.filter(|_| !(self.format.names)().is_empty());
         if let Some(extends) = extends {
@@ -218,6 +224,27 @@ impl Layers {
             node = around;
         }
         self.root.overlay(node);
+    }
+
+    /// Adds a table of a file that is otherwise about something else, with what the table extends.
+    fn add_part(&mut self, source: &Source, key: &str) {
+        let number = self.sources.len();
+        self.sources.push(source.clone());
+        // Who reads the rest of it says what else is wrong with it.
+        let before = self.diagnostics.len();
+        let parsed = self.parse(number, &source.text);
+        self.diagnostics.truncate(before);
+        let Some(part) = parsed.as_ref().and_then(|parsed| parsed.get(key)) else {
+            return;
+        };
+        if !matches!(part.value, NodeValue::Table(_)) {
+            let given = part.value.described();
+            let message = format!("{given} is no table");
+            let help = format!("write [{key}] and its settings below it");
+            self.report(Some(part.location()), message, Some(help));
+            return;
+        }
+        self.add_document(part.clone(), number, 0);
     }
 
     /// Appends the elements of a list of a file that is otherwise about something else.

@@ -25,6 +25,8 @@ pub(crate) enum SourceKind {
     List(&'static str),
     /// A whole TOML document that is the table at this path.
     Table(Vec<String>),
+    /// A whole TOML document of which only this table is taken, as if it were a document of its own.
+    Part(&'static str),
 }
 
 impl Source {
@@ -68,6 +70,12 @@ impl Source {
     pub fn table(name: &str, path: &[&str], text: &str) -> Self {
         let path = path.iter().map(|part| (*part).to_owned()).collect();
         Self::new(name, text, SourceKind::Table(path))
+    }
+
+    /// The table `key` of a document whose other keys are for others, as a document of its own: it may extend another.
+    #[must_use]
+    pub fn part(name: &str, key: &'static str, text: &str) -> Self {
+        Self::new(name, text, SourceKind::Part(key))
     }
 
     /// Whether this is a value given on the command line and no file.

@@ -42,6 +42,23 @@ fn a_single_table_stands_for_a_list_of_one() {
 }
 
 #[test]
+fn a_part_of_a_document_is_a_document_of_its_own() {
+    let text = "kind = 'mail'\n[server]\nextends = 'base'\n[server.cache]\nage = '7s'\n";
+    let part = |text: &str| load(&[Source::part("mine.toml", "server", text)]);
+    let server = part(text).unwrap().settings;
+    assert_eq!(server.title, "base");
+    assert_eq!(server.cache.age, TimeSpan::seconds(7));
+    let wrong = |text: &str| part(text).unwrap_err().to_string();
+    let found = wrong(&text.replace("'7s'", "7"));
+    assert!(found.starts_with("mine.toml:5: "), "{found}");
+    let found = wrong("server = 'base'");
+    assert!(
+        found.contains("is no table; write [server] and its settings below it"),
+        "{found}"
+    );
+}
+
+#[test]
 fn later_sources_go_over_earlier_ones() {
     let text = "extends = 'base'\n[cache]\nage = '7s'\n[disks.fast]\nrpm = 15000\n[[event]]\nx = 1";
     let sources = [

@@ -7,7 +7,7 @@ use array::description::{BUNDLED_ARRAYS, Description, DescriptionKeys, bundled_a
 use array::disk::{BUNDLED_DISKS, DiskDescription, bundled_disk};
 use config::{ConfigError, Source, json_schema, to_toml};
 use execution::Error;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::files::Files;
 use crate::nearest::nearest;
@@ -185,8 +185,16 @@ impl DocumentKind {
             Self::Profile => {
                 let names: Vec<&str> = WORKLOADS.bundled_profiles().map(|one| one.name).collect();
                 let mut schema = WORKLOADS.read(sources)?.json_schema(&names);
-                // What breaks may be in the profile; the array reads it.
-                schema["properties"]["event"] = array()["properties"]["event"].take();
+                // What a profile says of the array; the array reads it.
+                let mut array = array();
+                schema["properties"]["event"] = array["properties"]["event"].clone();
+                array["description"] =
+                    "The array that predictions are made on, where none is named.".into();
+                schema["properties"]["array"] = array;
+                schema["properties"]["settled"] = json!({
+                    "type": "boolean",
+                    "description": "Whether a prediction begins as after days of its load: tiers full, read caches warm.",
+                });
                 schema
             }
             Self::Array => array(),

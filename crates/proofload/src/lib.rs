@@ -56,6 +56,7 @@ pub mod sweep;
 pub mod verify;
 pub mod workloads;
 
+mod array_of_profile;
 mod error_bars;
 mod files;
 mod like;

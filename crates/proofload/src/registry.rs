@@ -1,5 +1,6 @@
 //! The workloads that there are: a workload is a crate of its own and one line here.
 
+use crate::array_of_profile;
 use config::{ConfigError, Format, Layers, Source};
 #[cfg(feature = "host")]
 use execution::RunnableWorkload;
@@ -24,8 +25,7 @@ static PROFILE: Format = Format {
             .map(|profile| profile.name)
             .collect()
     },
-    // What breaks is read by the array that it breaks in.
-    ignored: &["event"],
+    ignored: &array_of_profile::KEYS,
     required: Some((
         "kind",
         "the profile does not say what kind it is",

@@ -8,6 +8,7 @@ use config::{ByteSize, Source};
 use workload::Profile;
 use workload::progress::StopRequest;
 
+use crate::array_of_profile;
 use crate::resume::refuse_other_settings;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Value};
@@ -227,7 +228,7 @@ fn refuse_array_settings(scenario: &Scenario) -> Result<(), Error> {
 }
 
 fn refuse_events(scenario: &Scenario) -> Result<(), Error> {
-    if workloads::events(scenario).is_none() && scenario.events.is_empty() {
+    if array_of_profile::events(scenario).is_none() && scenario.events.is_empty() {
         return Ok(());
     }
     Err(Error::usage(

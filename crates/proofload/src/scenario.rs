@@ -26,7 +26,8 @@ pub struct Scenario {
     pub registry: &'static Registry,
     /// A bundled profile, or the path of a profile file or of a block trace.
     pub workload: String,
-    /// A bundled array, or the path of a description; of a replay also a disk. For predictions.
+    /// A bundled array, or the path of a description; of a replay also a disk. Empty for the `[array]` of the
+    /// profile. For predictions.
     pub array: String,
     /// The settings that are changed; of several for the same key the last counts.
     pub settings: Vec<Setting>,

@@ -57,21 +57,6 @@ fn is_configuration_of_jetstress(scenario: &Scenario, text: &io::Result<String>)
     }
 }
 
-/// The file of the workload, if it has `[[event]]` tables, which are about the array.
-pub fn events(scenario: &Scenario) -> Option<Source> {
-    let text = scenario.files.read_text(&scenario.workload).ok()?;
-    let table: toml::Table = toml::from_str(&text).ok()?;
-    table
-        .contains_key("event")
-        .then(|| Source::list(&scenario.workload, "event", &text))
-}
-
-/// The `[[event]]` tables that were given as lines.
-pub fn events_of_lines(scenario: &Scenario) -> impl Iterator<Item = Source> {
-    let tables = scenario.events.iter();
-    tables.map(|table| Source::list("--event", "event", table))
-}
-
 fn unknown(registry: &Registry, workload: &str) -> Error {
     let names = registry.bundled_profiles().map(|profile| profile.name);
     let names: Vec<&str> = names.collect();

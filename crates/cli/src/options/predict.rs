@@ -45,8 +45,13 @@ pub struct PredictOptions {
     pub workload: String,
     /// A bundled array (see `proofload list arrays`), or the path of a description; for a trace
     /// also a disk (see `proofload list disks`) or the path of a disk's description, alone and with
-    /// nothing before it.
-    #[arg(long, value_name = "ARRAY")]
+    /// nothing before it. It may be left out where the profile has an [array] table.
+    #[arg(
+        long,
+        value_name = "ARRAY",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub array: String,
 
     #[command(flatten)]

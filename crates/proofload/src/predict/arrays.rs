@@ -5,15 +5,18 @@ use std::io;
 use array::description::{BUNDLED_ARRAYS, Description, bundled_array, describes_disk, one_disk};
 use config::Source;
 
+use crate::array_of_profile;
 use crate::nearest::nearest;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
-use crate::workloads;
 use execution::Error;
 
-/// The text of an array: a bundled name, or the path of a file.
+/// The text of an array: a bundled name, or the path of a file; where none is named the table of the profile.
 fn find(scenario: &Scenario) -> Result<Source, Error> {
     let name = scenario.array.as_str();
+    if name.is_empty() {
+        return array_of_profile::array(scenario).ok_or_else(|| missing(scenario));
+    }
     if let Some(array) = bundled_array(name) {
         return Ok(Source::file(array.name, array.toml));
     }
@@ -37,8 +40,8 @@ fn find(scenario: &Scenario) -> Result<Source, Error> {
 /// An unknown array, and every fault of its description or of a setting.
 pub fn load(scenario: &Scenario) -> Result<Description, Error> {
     let mut sources = vec![find(scenario)?];
-    sources.extend(workloads::events(scenario));
-    sources.extend(workloads::events_of_lines(scenario));
+    sources.extend(array_of_profile::events(scenario));
+    sources.extend(array_of_profile::events_of_lines(scenario));
     sources.extend(scenario.settings.iter().filter_map(Setting::of_array));
     Ok(Description::load(&sources)?)
 }
@@ -68,6 +71,17 @@ fn single_disk(name: &str, own: DiskSource) -> Error {
              workload need an array."
         ),
         format!("'proofload list arrays' names those built in. {into_array}"),
+    )
+}
+
+fn missing(scenario: &Scenario) -> Error {
+    Error::usage(
+        format!(
+            "No array is named, and {} has no [array] table.",
+            scenario.workload
+        ),
+        "Give --array with a name from 'proofload list arrays' or the path of a description; in a profile \
+         [array] with extends = \"NAME\" names it.",
     )
 }
 

@@ -6,6 +6,7 @@ use workload::Profile;
 
 use super::plan::Plan;
 use super::{arrays, settle};
+use crate::array_of_profile;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
 use crate::workloads::{self, Purpose};
@@ -17,7 +18,7 @@ impl Plan {
     /// # Errors
     /// Every fault of the profile or of the array, each at its line.
     pub fn check(scenario: &Scenario) -> Result<Self, Error> {
-        if !scenario.settled {
+        if !array_of_profile::is_settled(scenario)? {
             return Self::check_as_given(scenario);
         }
         let plan = Self::check_before_settled(scenario)?;
@@ -91,7 +92,10 @@ impl Plan {
         Ok(Self {
             scenario: scenario.clone(),
             workload: workloads::short_name(scenario.registry, &scenario.workload),
-            array: scenario.array.clone(),
+            array: match scenario.array.as_str() {
+                "" => scenario.workload.clone(),
+                array => array.to_owned(),
+            },
             profile,
             description,
             planned,

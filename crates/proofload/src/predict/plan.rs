@@ -20,7 +20,7 @@ pub struct Plan {
     pub scenario: Scenario,
     /// Short name of the workload.
     pub workload: String,
-    /// The array as it was asked for: a bundled name or a path.
+    /// The array as it was asked for: a bundled name, or the path of its description or of the profile that has it.
     pub array: String,
     /// All settings of the workload.
     pub profile: Box<dyn Profile>,

@@ -5,10 +5,10 @@ use std::path::Path;
 use array::description::{Description, bundled_array, describes_disk, one_disk, one_disk_of_file};
 use config::Source;
 
+use crate::array_of_profile;
 use crate::predict;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
-use crate::workloads;
 use execution::Error;
 
 /// The description, and whether it is that of a single disk.
@@ -16,7 +16,7 @@ pub fn describe_array(scenario: &Scenario) -> Result<(Description, bool), Error>
     let Some(mut sources) = disk_alone(scenario) else {
         return Ok((predict::load_array(scenario)?, false));
     };
-    sources.extend(workloads::events_of_lines(scenario));
+    sources.extend(array_of_profile::events_of_lines(scenario));
     sources.extend(scenario.settings.iter().filter_map(Setting::of_array));
     Ok((Description::load(&sources)?, true))
 }

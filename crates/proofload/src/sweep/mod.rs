@@ -178,8 +178,8 @@ impl Prepared {
         let mut grid = GridResult {
             schema: GRID_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            array: arrays(&scenario, &axes, &workload),
             workload,
-            array: arrays(&scenario, &axes),
             started: started.to_string(),
             find: find.map_or(String::new(), |find| find.name().to_owned()),
             axes: axes.iter().map(Axis::entry).collect(),
@@ -270,9 +270,10 @@ impl Scenario {
 }
 
 /// The array, or how many there are.
-fn arrays(scenario: &Scenario, axes: &[Axis]) -> String {
+fn arrays(scenario: &Scenario, axes: &[Axis], workload: &str) -> String {
     match axes.iter().find(|axis| axis.key == Key::Array) {
         Some(axis) => units::count(axis.values.len() as u64, "array"),
+        None if scenario.array.is_empty() => workload.to_owned(),
         None => workloads::short_name(scenario.registry, &scenario.array),
     }
 }
