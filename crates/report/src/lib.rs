@@ -38,6 +38,7 @@ mod jetstress;
 #[cfg(feature = "host")]
 mod launch;
 pub mod limits;
+#[cfg(feature = "terminal")]
 mod markdown;
 pub mod page;
 pub mod progress;
@@ -46,6 +47,7 @@ pub mod settings;
 mod study;
 mod summary;
 pub mod table;
+#[cfg(feature = "terminal")]
 pub mod terminal;
 mod verification;
 pub mod words;
@@ -65,14 +67,16 @@ pub use grid::{grid_csv, grid_table};
 pub use jetstress::{Layout, NoJetstressReport, Part, jetstress_layouts, write_jetstress_report};
 #[cfg(feature = "host")]
 pub use launch::{launch_document, not_launched_document};
+#[cfg(feature = "terminal")]
 pub use markdown::{markdown, markdown_comparison};
 pub use measure::display::{number, tone};
-pub use page::{html, html_comparison, html_document, html_grid};
+pub use page::{Tile, html, html_comparison, html_document, html_grid, run_charts, tiles};
 pub use run::{
     Distribution, Distributions, Run, Sample, load_distributions, percentiles, timeline,
 };
 pub use study::{study_page, study_tables};
 pub use summary::csv_summary;
+#[cfg(feature = "terminal")]
 pub use terminal::{
     Style, terminal, terminal_comparison, terminal_document, terminal_faults, terminal_grid,
 };

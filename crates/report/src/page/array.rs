@@ -74,7 +74,8 @@ pub(super) fn section(run: &Run) -> Markup {
     }
 }
 
-fn array_charts(run: &Run, array: &ArrayResult) -> Vec<Chart> {
+/// The charts of the array.
+pub(super) fn array_charts(run: &Run, array: &ArrayResult) -> Vec<Chart> {
     let run = &under_load(run);
     let mut list = vec![
         host_latency(run),

@@ -14,6 +14,7 @@ mod tuning;
 mod verdict;
 
 pub use grid::html_grid;
+pub use verdict::{Tile, tiles};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -45,7 +46,7 @@ pub fn html(run: &Run) -> String {
     };
     let body = html! {
         (verdict::banner(run))
-        (verdict::tiles(run))
+        (verdict::drawn_tiles(run))
         (sections::troubles(result))
         (sections::ranks(result))
         (tables::checks(result))
@@ -75,6 +76,15 @@ pub fn html(run: &Run) -> String {
         (sections::configuration(result))
     };
     page(&title, &top, &body, &result.version)
+}
+
+/// The charts of a report: of the run, and of the modelled array if there is one.
+#[must_use]
+pub fn run_charts(run: &Run) -> Vec<Chart> {
+    let mut charts = run_charts::charts(run);
+    let array = run.result.array.iter();
+    charts.extend(array.flat_map(|array| array::array_charts(run, array)));
+    charts
 }
 
 /// Several runs side by side; the first is the base of every change.

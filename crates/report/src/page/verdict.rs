@@ -43,8 +43,22 @@ pub(super) fn sign(tone: Tone) -> Markup {
     }
 }
 
+/// One of the few numbers that people ask for first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tile {
+    /// What it is.
+    pub name: String,
+    /// The number as it is written.
+    pub value: String,
+    /// Its unit where the number is written without; may be empty.
+    pub unit: &'static str,
+    /// What the number is held against, or is made of; may be empty.
+    pub beside: String,
+}
+
 /// The few numbers that people ask for first.
-pub(super) fn tiles(run: &Run) -> Markup {
+#[must_use]
+pub fn tiles(run: &Run) -> Vec<Tile> {
     let result = &run.result;
     let throughput = &result.throughput;
     let target = match (throughput.target_iops, throughput.achieved_fraction) {
@@ -57,26 +71,58 @@ pub(super) fn tiles(run: &Run) -> Markup {
     let target = interval(half.map(figure)) + &target;
     let read = worst_average(result, Stream::DatabaseRead);
     let log = worst_average(result, Stream::LogWrite);
+    let databases = count(result.databases.len() as u64);
+    let achieved = figure(throughput.achieved_iops);
+    let lasted = duration(result.duration_s);
+    let own = run.contribution.tiles.iter();
+    let own = own.map(|own| {
+        tile(
+            own.name,
+            &in_column(own.value, own.unit),
+            own.short_unit,
+            &own.beside,
+        )
+    });
+    let mut tiles: Vec<Tile> = own.collect();
+    if !result.kind.is_of_workload() {
+        let verb = if result.kind == RunKind::Trace {
+            "Replayed"
+        } else {
+            "Served"
+        };
+        tiles.extend([
+            tile("Reads and writes", &achieved, "IOPS", ""),
+            plain_average("Read latency, average", result, Stream::DatabaseRead),
+            plain_average("Write latency, average", result, Stream::DatabaseWrite),
+            tile(verb, &lasted, "", &samples),
+            tile("Volumes", &databases, "", ""),
+        ]);
+    } else if !result.has_measured_phase() {
+        tiles.push(tile("Databases", &databases, "", &sizes(run)));
+    } else {
+        let all = figure(result.totals.all_per_second());
+        tiles.extend([
+            tile("Transactional I/O", &achieved, "IOPS", &target),
+            tile("Database read latency, average", &read.0, "", &read.1),
+            tile("Log write latency, average", &log.0, "", &log.1),
+            tile("All I/O", &all, "IOPS", &all_io(result)),
+            tile("Measured phase", &lasted, "", &samples),
+            tile("Databases", &databases, "", &sizes(run)),
+        ]);
+    }
+    tiles
+}
+
+/// The tiles on the page.
+pub(super) fn drawn_tiles(run: &Run) -> Markup {
     html! {
         ul.tiles {
-            @for own in &run.contribution.tiles {
-                (tile(own.name, &in_column(own.value, own.unit), own.short_unit, &own.beside))
-            }
-            @if !result.kind.is_of_workload() {
-                (tile("Reads and writes", &figure(throughput.achieved_iops), "IOPS", ""))
-                (plain_average("Read latency, average", result, Stream::DatabaseRead))
-                (plain_average("Write latency, average", result, Stream::DatabaseWrite))
-                (tile(if result.kind == RunKind::Trace { "Replayed" } else { "Served" }, &duration(result.duration_s), "", &samples))
-                (tile("Volumes", &count(result.databases.len() as u64), "", ""))
-            } @else if !result.has_measured_phase() {
-                (tile("Databases", &count(result.databases.len() as u64), "", &sizes(run)))
-            } @else {
-                (tile("Transactional I/O", &figure(throughput.achieved_iops), "IOPS", &target))
-                (tile("Database read latency, average", &read.0, "", &read.1))
-                (tile("Log write latency, average", &log.0, "", &log.1))
-                (tile("All I/O", &figure(result.totals.all_per_second()), "IOPS", &all_io(result)))
-                (tile("Measured phase", &duration(result.duration_s), "", &samples))
-                (tile("Databases", &count(result.databases.len() as u64), "", &sizes(run)))
+            @for tile in tiles(run) {
+                li {
+                    span.name { (tile.name) }
+                    span.value { (tile.value) @if !tile.unit.is_empty() { span.unit { " " (tile.unit) } } }
+                    span.beside { (tile.beside) }
+                }
             }
         }
     }
@@ -92,7 +138,7 @@ fn all_io(result: &RunResult) -> String {
 }
 
 /// An average latency that no service level limits, with its p99.
-fn plain_average(name: &str, result: &RunResult, stream: Stream) -> Markup {
+fn plain_average(name: &str, result: &RunResult, stream: Stream) -> Tile {
     let figures = result.totals.stream(stream);
     let average = latency_or_absent(figures.get(IoMetric::Average));
     let p99 = figures.get(IoMetric::P99);
@@ -110,13 +156,12 @@ fn share_of_target(share: f64, target: f64) -> String {
     }
 }
 
-fn tile(name: &str, value: &str, unit: &str, beside: &str) -> Markup {
-    html! {
-        li {
-            span.name { (name) }
-            span.value { (value) @if !unit.is_empty() { span.unit { " " (unit) } } }
-            span.beside { (beside) }
-        }
+fn tile(name: &str, value: &str, unit: &'static str, beside: &str) -> Tile {
+    Tile {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        unit,
+        beside: beside.to_owned(),
     }
 }
 

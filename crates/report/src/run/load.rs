@@ -57,10 +57,14 @@ impl Distributions {
     pub fn add(&mut self, interval: &LoggedInterval) {
         let tag = interval.tag.rsplit('/').next().unwrap_or_default();
         if let Some(stream) = SHOWN.into_iter().find(|known| known.tag() == tag) {
-            self.merged
-                .entry(stream)
-                .or_default()
-                .merge(&interval.histogram);
+            self.merge(stream, &interval.histogram);
+        }
+    }
+
+    /// Adds the latencies of a stream; one that is not shown is left out.
+    pub fn merge(&mut self, stream: Stream, latency: &LatencyHistogram) {
+        if SHOWN.contains(&stream) {
+            self.merged.entry(stream).or_default().merge(latency);
         }
     }
 
