@@ -200,6 +200,10 @@ impl Profile for MailProfile {
         &self.description
     }
 
+    fn target_iops(&self) -> Option<f64> {
+        Some(self.mail.target_iops())
+    }
+
     fn run(&self) -> &Run {
         &self.run
     }

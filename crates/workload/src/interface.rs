@@ -118,6 +118,9 @@ pub trait DeclaredProfile {
     /// All settings in force as commented TOML, which reads back to the same profile.
     fn to_toml(&self) -> String;
 
+    /// The settings as they are declared.
+    fn declared_settings(&self) -> config::Table;
+
     /// The JSON Schema of profiles of this workload; `extends` are the profiles to extend.
     fn json_schema(&self, extends: &[&str]) -> serde_json::Value;
 }
@@ -137,6 +140,10 @@ impl<T: Profile + Settings + Clone + 'static> DeclaredProfile for T {
 
     fn to_toml(&self) -> String {
         config::to_toml(self)
+    }
+
+    fn declared_settings(&self) -> config::Table {
+        T::declaration()
     }
 
     fn json_schema(&self, extends: &[&str]) -> serde_json::Value {
@@ -198,6 +205,12 @@ pub trait Profile: DeclaredProfile + Debug + Send + Sync {
     /// 0.12 IOPS each`.
     fn describe_question(&self) -> String {
         format!("{}, {}", self.describe_data(), self.describe_load())
+    }
+
+    /// The rate of database reads and writes that the load is to reach where no rate is held; `None` where it is to reach
+    /// none.
+    fn target_iops(&self) -> Option<f64> {
+        None
     }
 
     /// The cache of our own storage engine, of all databases together; `None` when a server has its own.

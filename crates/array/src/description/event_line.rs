@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use config::{Choice, TimeSpan};
 
-use super::keys::{EventName, EventSubject};
+use super::keys::{EventKeys, EventName, EventSubject};
 
 /// How such a line is written.
 const FORM: &str = "write TIME EVENT [NUMBER] [of GROUP] [xNUMBER] [for TIME], such as \
@@ -87,6 +87,27 @@ pub fn event_of_line(line: &str) -> Result<String, EventLineError> {
     Ok(table)
 }
 
+/// The line of an event, which [`event_of_line`] reads back to the same.
+pub(super) fn line_of_event(event: &EventKeys) -> String {
+    let command = COMMANDS.iter().find(|(_, what)| *what == event.what);
+    let name = command.map_or(event.what.name(), |(command, _)| command);
+    let mut line = format!("{} {name}", event.at);
+    // Writing to a String cannot fail.
+    for number in [event.disk, event.controller].into_iter().flatten() {
+        let _ = write!(line, " {number}");
+    }
+    if let Some(group) = &event.group {
+        let _ = write!(line, " of {group}");
+    }
+    for times in [event.factor, event.places].into_iter().flatten() {
+        let _ = write!(line, " x{times}");
+    }
+    if let Some(lasts) = event.lasts {
+        let _ = write!(line, " for {lasts}");
+    }
+    line
+}
+
 fn is_number(text: &str) -> bool {
     text.parse::<u32>()
         .is_ok_and(|number| number.to_string() == text)
@@ -112,7 +133,6 @@ fn event_named(name: &str) -> Result<EventName, EventLineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::keys::EventKeys;
 
     fn keys(line: &str) -> EventKeys {
         let table = event_of_line(line).expect(line);
@@ -139,6 +159,20 @@ mod tests {
         let event = keys("5m tier-full of a-ssd for 10m");
         assert_eq!(event.what, EventName::TierFills);
         assert_eq!(event.group.as_deref(), Some("a-ssd"));
+    }
+
+    #[test]
+    fn an_event_is_written_as_a_line_that_reads_back_to_it() {
+        for line in [
+            "10m disk-slow 5 of a-disks x20 for 2m",
+            "3m sectors-unreadable 2 x100",
+            "1h30m controller-fail 1",
+            "5m tier-full of a-ssd for 10m",
+            "0s power-cut",
+        ] {
+            let event = keys(line);
+            assert_eq!(keys(&line_of_event(&event)), event, "{line}");
+        }
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! A description that was read, and what is asked of it.
 
+use std::collections::BTreeMap;
+
 use config::{ConfigError, Diagnostic, Document, Format, Source};
 
 use super::bundled::{BUNDLED_ARRAYS, bundled_array};
+use super::event_line::line_of_event;
 use super::expand::{
     DatabaseDemand, PlannedArray, TracedVolume, expand, expand_for_trace, format_time,
 };
@@ -46,6 +49,25 @@ impl Description {
     /// The product family whose parameters it uses.
     pub fn family(&self) -> &str {
         &self.document.settings.family
+    }
+
+    /// What is to break and to be repaired, as [`event_of_line`](super::event_of_line) reads it.
+    #[must_use]
+    pub fn event_lines(&self) -> Vec<String> {
+        let events = self.document.settings.event.iter();
+        events.map(line_of_event).collect()
+    }
+
+    /// The settings as they are declared.
+    #[must_use]
+    pub fn declaration() -> config::Table {
+        <DescriptionKeys as config::Settings>::declaration()
+    }
+
+    /// All settings in force by their dotted paths.
+    #[must_use]
+    pub fn settings(&self) -> BTreeMap<String, serde_json::Value> {
+        config::settings_by_path(&self.document.settings)
     }
 
     /// Everything the sources come to, as one TOML document that extends nothing.
