@@ -15,7 +15,7 @@ export RUSTUP_TOOLCHAIN := $(toolchain)
 endif
 endif
 
-.PHONY: help build demo test test-scripts crashtest-million faults-million clean-runs lint deny wasm bench release setup setup-test setup-bench clean
+.PHONY: help build demo test test-scripts crashtest-million faults-million clean-runs lint deny wasm page bench release setup setup-test setup-bench clean
 
 help:
 	@echo "make demo     build, run a mail test and a brokerage of about a minute each on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
@@ -27,6 +27,7 @@ help:
 	@echo "make lint     cargo fmt --check, clippy and rustdoc with warnings as errors"
 	@echo "make deny     check the licences, versions and sources of dependencies, and advisories where they can be fetched"
 	@echo "make wasm     build the prediction library for WebAssembly, and compare its figures where node is installed"
+	@echo "make page     the predictor as a web page, target/page/proofload.html, and a binary that writes it (proofload page)"
 	@echo "make bench    measure Proofload beside fio and pgbench in the same run and print the ratios"
 	@echo "make build    an optimised binary in $(PROOFLOAD)"
 	@echo "make release  the files of a release in ./release: static binaries, .deb, .rpm, man pages, completions, checksums"
@@ -77,6 +78,11 @@ deny: setup
 
 wasm: setup
 	@scripts/wasm
+
+# The page, and a binary with it.
+page: setup
+	@scripts/page target/page/proofload.html
+	PROOFLOAD_PAGE_FILE=$(CURDIR)/target/page/proofload.html cargo build --release --locked -p cli --features page
 
 setup-bench: setup
 	@scripts/setup bench

@@ -37,6 +37,7 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
     match line.command {
         Command::Run(options) => commands::run(&options),
         Command::Predict(options) => commands::predict(&options),
+        Command::Page(options) => commands::page(&options),
         Command::Study(options) => commands::study(&options),
         Command::Attach(options) => commands::attach(&options),
         Command::Serve(options) => commands::serve(&options),

@@ -12,6 +12,7 @@ mod doctor;
 mod import;
 mod load;
 mod output;
+mod page;
 mod predict;
 #[cfg(test)]
 mod reference_tests;
@@ -36,6 +37,7 @@ pub use crashtest::CrashtestOptions;
 pub use doctor::DoctorOptions;
 pub use import::ImportOptions;
 pub use output::OutputOptions;
+pub use page::PageOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
 pub use serve::{EventOptions, ServeOptions};
@@ -107,6 +109,10 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Predict how a workload would run on a modelled array, in simulated time.
     Predict(Box<PredictOptions>),
+    /// Write the predictor as a web page: one file that works offline.
+    ///
+    /// The page computes what 'predict' computes, by the same model, and saves designs that 'predict' runs.
+    Page(PageOptions),
     /// Repeat published studies on modelled arrays: the model beside the paper.
     ///
     /// Cases that the directory of the results holds from an earlier call, with the same settings,
