@@ -7,6 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::progress::{Progress, Report};
 use crate::request::answer;
 
+/// Models look things up in tables of many megabytes, of which they touch few.
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static ALLOCATOR: runtime::FreshZeros = runtime::FreshZeros;
+
 static REQUEST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static ANSWER: Mutex<String> = Mutex::new(String::new());
 

@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use measure::display::number::duration;
 use measure::metric::Stream;
 use measure::result::RunResult;
 use measure::sample::{Phase, SampleRow, rows_of};
 use proofload::events::Event;
 use proofload::predict::{Plan, Prepared};
-use proofload::{Scenario, StopRequest, WORKLOADS};
+use proofload::{Scenario, StopRequest, Value, WORKLOADS};
 use report::table::{
     array_controllers_table, array_disks_table, array_groups_table, array_pools_table,
     array_volumes_table, error_bars_table, events_table, grouped_checks_table, operations_table,
@@ -26,7 +27,7 @@ use crate::tables::{ChartData, TableData, chart, table};
 
 /// The measured phase of a first answer, and its longest warm-up.
 const FIRST_DURATION_S: f64 = 10.0;
-const FIRST_WARM_UP: &str = "5s";
+const FIRST_WARM_UP_S: f64 = 5.0;
 
 /// What the page shows of a prediction.
 #[derive(Clone, Debug, Serialize)]
@@ -61,16 +62,18 @@ pub struct Predicted {
     pub result: RunResult,
 }
 
-/// Predicts a design: wholly, or a first answer of a short simulated time.
+/// Predicts a design: wholly, or a first answer of a short simulated time. A design that cannot be shortened is
+/// predicted wholly.
 ///
 /// # Errors
 /// Everything that is wrong with the design.
 pub fn predicted(design: &Design, is_first: bool, report: &Report) -> Result<Predicted, Fault> {
-    let mut scenario = design.scenario();
-    let mut first = String::new();
-    if is_first {
-        (scenario, first) = shortened(scenario)?;
-    }
+    let whole = design.scenario();
+    let short = match is_first {
+        true => shortened(design)?,
+        false => None,
+    };
+    let (scenario, first) = short.unwrap_or_else(|| (whole, String::new()));
     let plan = Plan::check(&scenario)?;
     let run = run_of(&scenario, &plan, report)?;
     Ok(shown(design, first, &plan, run))
@@ -86,17 +89,27 @@ pub fn run_of_design(design: &Design, report: &Report) -> Result<Run, Fault> {
     run_of(&scenario, &plan, report)
 }
 
-/// A scenario whose prediction takes little time, and what is different in a sentence.
-fn shortened(scenario: Scenario) -> Result<(Scenario, String), Fault> {
-    let plan = Plan::check(&scenario)?;
+/// A design as a scenario whose prediction takes little time, and what is different in a sentence.
+fn shortened(design: &Design) -> Result<Option<(Scenario, String)>, Fault> {
+    let plan = Plan::check(&design.scenario())?;
     let run = plan.profile.run();
     let duration_s = run.duration.as_seconds().min(FIRST_DURATION_S);
-    let mut sentence =
-        format!("First answer: {duration_s} s of simulated time after {FIRST_WARM_UP} of warm-up");
-    let mut short = scenario
-        .with("run.duration", format!("{duration_s}s").as_str())
+    let mut sentence = format!(
+        "First answer: {} of simulated time after a warm-up of {}",
+        duration(duration_s),
+        duration(FIRST_WARM_UP_S)
+    );
+    let mut without_events = design.clone();
+    if !plan.planned.events.is_empty() {
+        without_events.set_events("")?;
+        sentence.push_str(", without the events");
+    }
+    let seconds = |seconds: f64| Value::from(format!("{seconds}s").as_str());
+    let mut short = without_events
+        .scenario()
+        .with("run.duration", seconds(duration_s))
         .with("run.warm_up.minimum", "0s")
-        .with("run.warm_up.maximum", FIRST_WARM_UP)
+        .with("run.warm_up.maximum", seconds(FIRST_WARM_UP_S))
         .with("run.steady_state.required", false);
     let finds_threads =
         run.held_rate.is_none() && matches!(plan.profile.workload().load_axis(), LoadAxis::Rate);
@@ -104,11 +117,9 @@ fn shortened(scenario: Scenario) -> Result<(Scenario, String), Fault> {
         short = short.with("run.held_rate", target);
         sentence.push_str(", with the target rate held");
     }
-    // Events after its end, or what a short run cannot have.
-    match Plan::check(&short) {
-        Ok(_) => Ok((short, format!("{sentence}."))),
-        Err(error) => Err(error.into()),
-    }
+    Ok(Plan::check(&short)
+        .ok()
+        .map(|_| (short, format!("{sentence}."))))
 }
 
 /// What a prediction leaves while it goes on: the rows of its samples, and the distributions of its latencies.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use measure::display::number::counted;
 use proofload::events::{Event, Observer};
 use serde::Serialize;
 use workload::progress::Phase;
@@ -49,18 +50,19 @@ pub fn of_prediction(report: &Report, warm_up_s: f64, duration_s: f64) -> Box<dy
 /// The observer of many predictions.
 pub fn of_grid(report: &Report, points: Option<usize>) -> Box<dyn Observer> {
     let report = Rc::clone(report);
-    let mut done = 0;
+    let mut done = 0_u64;
     Box::new(move |event: Event<'_>| {
         let what = match event {
             Event::PointDone { name, result, .. } => {
                 done += 1;
-                format!("{name}: {}", result.verdict)
+                format!("{}, {name}: {}", counted(done, "point"), result.verdict)
             }
+            Event::RoundBegan { done: 0 } => "the first point".to_owned(),
             _ => return,
         };
         report(&Progress {
             what,
-            fraction: points.map(|points| f64::from(done) / points.max(1) as f64),
+            fraction: points.map(|points| done as f64 / points.max(1) as f64),
         });
     })
 }

@@ -28,11 +28,12 @@ enum Request {
         toml: String,
         settings: Vec<(String, String)>,
     },
-    /// The same with another workload or another array.
+    /// The same with another workload or another array, and then with other settings.
     Choose {
         toml: String,
         workload: Option<String>,
         array: Option<String>,
+        settings: Vec<(String, String)>,
     },
     /// The same with these events.
     Events { toml: String, lines: String },
@@ -72,14 +73,12 @@ fn dispatch(request: Request, report: &Report) -> Result<Value, Fault> {
         Request::Lists => value(&lists()?),
         Request::Describe { toml } => value(&described(&Design::parse(&toml)?)?),
         Request::Settings { toml } => value(&every_setting(&Design::parse(&toml)?)?),
-        Request::Set { toml, settings } => changed(&toml, |design| {
-            let mut settings = settings.iter();
-            settings.try_for_each(|(path, value)| design.set(path, value))
-        }),
+        Request::Set { toml, settings } => changed(&toml, |design| set_all(design, &settings)),
         Request::Choose {
             toml,
             workload,
             array,
+            settings,
         } => changed(&toml, |design| {
             if let Some(workload) = workload {
                 design.choose_workload(&workload)?;
@@ -87,7 +86,7 @@ fn dispatch(request: Request, report: &Report) -> Result<Value, Fault> {
             if let Some(array) = array {
                 design.choose_array(&array);
             }
-            Ok(())
+            set_all(design, &settings)
         }),
         Request::Events { toml, lines } => changed(&toml, |design| design.set_events(&lines)),
         Request::Open { toml, text } => value(&described(&opened(&toml, &text)?)?),
@@ -114,6 +113,11 @@ fn dispatch(request: Request, report: &Report) -> Result<Value, Fault> {
             )?)
         }
     }
+}
+
+fn set_all(design: &mut Design, settings: &[(String, String)]) -> Result<(), Fault> {
+    let mut settings = settings.iter();
+    settings.try_for_each(|(path, value)| design.set(path, value))
 }
 
 /// What a design comes to after a change.

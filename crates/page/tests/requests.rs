@@ -74,13 +74,15 @@ fn every_workload_and_every_array_can_be_chosen() {
         list.into_iter().map(|one| text(&one, "name").to_owned())
     };
     for workload in names("workloads") {
-        let chosen = asked(&json!({ "do": "choose", "toml": toml, "workload": workload }));
+        let chosen =
+            asked(&json!({ "do": "choose", "toml": toml, "workload": workload, "settings": [] }));
         assert_eq!(text(&chosen, "workload"), workload);
         toml = text(&chosen, "toml").to_owned();
     }
     for array in names("arrays") {
         // Some arrays are smaller than the data of a workload by itself.
-        let chosen = asked(&json!({ "do": "choose", "toml": SMALL, "array": array }));
+        let chosen =
+            asked(&json!({ "do": "choose", "toml": SMALL, "array": array, "settings": [] }));
         assert_eq!(text(&chosen, "array"), array);
         let disks = chosen["fields"].as_array().unwrap();
         assert!(
@@ -264,8 +266,7 @@ fn a_first_answer_says_what_makes_it_one() {
         .replace("threads = 2\n", "")
         .replace("duration = '5s'", "duration = '2h'");
     let first = asked(&json!({ "do": "predict", "toml": toml, "first": true }));
-    let expected =
-        "First answer: 10 s of simulated time after 5s of warm-up, with the target rate held.";
+    let expected = "First answer: 10 s of simulated time after a warm-up of 5 s, without the events, with the target rate held.";
     assert_eq!(text(&first, "first"), expected);
     let measured_s = first["result"]["duration_s"].as_f64().unwrap();
     assert!((measured_s - 10.0).abs() < 1e-6, "{measured_s}");
@@ -279,7 +280,17 @@ fn designs_are_searched_swept_and_compared() {
     let axes = json!(["rate=20,40"]);
     let found = json!({ "do": "find", "toml": SMALL, "find": "max-iops", "axes": axes });
     let found = asked(&found);
-    assert_eq!(found["answers"][0][0], "rate", "{found}");
+    assert_eq!(found["take"], json!([["run.held_rate", "40"]]), "{found}");
+    let sentences = found["sentences"].to_string();
+    assert!(sentences.contains("400 mailboxes at 0.1"), "{sentences}");
+    let toml = SMALL.replace("-tier", "");
+    let found = json!({ "do": "find", "toml": toml, "find": "min-flash", "axes": [] });
+    let found = asked(&found);
+    assert_eq!(
+        found["take"][0],
+        json!(["array.pool.0.ssd_use", "tier"]),
+        "{found}"
+    );
     let designs = json!([["one", SMALL], ["two", SMALL.replace("-tier", "")]]);
     let compared = asked(&json!({ "do": "compare", "designs": designs }));
     let titles = compared["tables"].as_array().unwrap().iter();

@@ -51,6 +51,8 @@ pub use executor::{Handle, JoinHandle, Runtime};
 pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
 #[cfg(feature = "host")]
 pub use host::{AnyDirectory, AnyFile, HostDirectory, HostFile};
+#[cfg(target_family = "wasm")]
+pub use memory::FreshZeros;
 #[cfg(feature = "host")]
 pub use memory::LargePages;
 pub use outstanding::OutstandingRequest;

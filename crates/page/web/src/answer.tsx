@@ -2,7 +2,6 @@
 
 import { ChartView } from "./chart";
 import { Diagram } from "./diagram";
-import { Prices } from "./prices";
 import { ProgressBar } from "./progress";
 import { stopPredicting } from "./store";
 import { TableView } from "./table";
@@ -14,32 +13,30 @@ const FIRST_CHARTS = ["latency", "array-busy", "array-tiers", "array-warm"];
 /** The tables that stand open. */
 const FIRST_TABLES = ["Service levels", "Error bars of the calibration", "I/O by type", "Events"];
 
+/** The verdict and the figures that people ask for first. */
 export function Answer() {
   const { predicted, isStale, isPredicting, progress } = useStore();
   return (
-    <section class={isStale ? "answer stale" : "answer"} aria-label="Answer" aria-busy={isPredicting}>
+    <section class={isStale ? "answer first stale" : "answer first"} aria-label="Answer" aria-busy={isPredicting}>
+      {predicted ? (
+        <>
+          <Verdict predicted={predicted} />
+          <Tiles predicted={predicted} />
+        </>
+      ) : <p class="begin">The first answer is being computed.</p>}
       <div class="status" role="status">
         {isPredicting && <ProgressBar what={isStale ? "First answer" : "Whole prediction"} progress={progress} cancel={stopPredicting} />}
       </div>
-      {predicted ? <Shown predicted={predicted} /> : <p class="begin">The first answer is being computed.</p>}
     </section>
   );
 }
 
-function Shown({ predicted }: { predicted: Predicted }) {
+/** Everything else that the prediction says. */
+export function Details() {
+  const { predicted, isStale } = useStore();
+  if (!predicted) return null;
   return (
-    <>
-      <Verdict predicted={predicted} />
-      <ul class="tiles">
-        {predicted.tiles.map(([name, value, unit, beside]) => (
-          <li key={name}>
-            <span class="name">{name}</span>
-            <span class="value">{value}{unit && <span class="unit"> {unit}</span>}</span>
-            <span class="beside">{beside}</span>
-          </li>
-        ))}
-      </ul>
-      <Prices predicted={predicted} />
+    <div class={isStale ? "details stale" : "details"}>
       <section class="card">
         <h2>What is busy</h2>
         <p id="busiest">{predicted.busiest}</p>
@@ -48,7 +45,21 @@ function Shown({ predicted }: { predicted: Predicted }) {
       <Charts charts={predicted.charts} />
       <Tables tables={predicted.tables} />
       <Remarks predicted={predicted} />
-    </>
+    </div>
+  );
+}
+
+function Tiles({ predicted }: { predicted: Predicted }) {
+  return (
+    <ul class="tiles">
+      {predicted.tiles.map(([name, value, unit, beside]) => (
+        <li key={name}>
+          <span class="name">{name}</span>
+          <span class="value">{value}{unit && <span class="unit"> {unit}</span>}</span>
+          <span class="beside">{beside}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -64,7 +75,7 @@ function Verdict({ predicted }: { predicted: Predicted }) {
         <span class="word">{predicted.word}</span>
         <p class="sentence">{predicted.sentence}</p>
         {predicted.reason && <p>{predicted.reason}</p>}
-        {predicted.first && <p class="first">{predicted.first} The whole prediction follows.</p>}
+        {predicted.first && <p class="short">{predicted.first} The whole prediction follows.</p>}
       </div>
     </div>
   );

@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
-import { Answer } from "./answer";
+import { Answer, Details } from "./answer";
 import { Compare } from "./compare";
 import { Events } from "./events";
 import { Files, useDrop } from "./files";
 import { Form } from "./form";
 import { Guide } from "./guide";
+import { Prices } from "./prices";
 import { Search } from "./search";
 import { EverySetting } from "./settings";
 import { dismiss } from "./store";
@@ -13,7 +14,7 @@ import { ThemeSwitch } from "./theme";
 import { useStore } from "./use";
 
 export function App() {
-  const { lists, design, fault } = useStore();
+  const { lists, design, fault, predicted } = useStore();
   const [isGuided, setGuided] = useState(false);
   useDrop();
   useEffect(() => {
@@ -44,11 +45,15 @@ export function App() {
             <EverySetting />
             <Files design={design} />
           </aside>
+          <Answer />
           <div class="results">
-            <Answer />
-            <Search design={design} />
+            <div class="questions">
+              <Search design={design} />
+              <Compare design={design} />
+            </div>
+            <Details />
             <Sweep design={design} />
-            <Compare design={design} />
+            {predicted && <Prices predicted={predicted} />}
           </div>
         </main>
       ) : (

@@ -63,7 +63,7 @@ function marks(chart: Chart): uPlot.Plugin {
 function options(chart: Chart, width: number): uPlot.Options {
   const isTime = chart.horizontal === "time";
   const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { stroke: colour("--grid"), width: 1 } };
-  const number = (_: uPlot, value: number | null): string => (value === null ? "-" : `${digits.format(value)} ${chart.unit}`);
+  const number = (_: uPlot, value: number | null): string => (value === null || value === undefined ? "" : `${digits.format(value)} ${chart.unit}`);
   const top = Math.max(0, ...chart.series.flatMap(({ points }) => points.map((point) => point[1] ?? 0)));
   // Limits far above the lines would press these to the ground.
   const limits = chart.limits.filter(({ value }) => value <= top * 4);
@@ -80,7 +80,7 @@ function options(chart: Chart, width: number): uPlot.Options {
       { ...axis, size: 62, values: (_, values) => values.map((value) => (value === null ? "" : digits.format(value))) },
     ],
     series: [
-      { label: isTime ? "time" : "percentile", value: (_, value) => (value === null ? "-" : isTime ? `${digits.format(value)} s` : `${ofNines(value).toPrecision(5)} %`) },
+      { label: isTime ? "time" : "percentile", value: (_, value) => (value === null || value === undefined ? "" : isTime ? `${digits.format(value)} s` : `${ofNines(value).toPrecision(5)} %`) },
       ...chart.series.map((line) => ({
         label: line.name, stroke: colour(`--tone-${(line.tone % 8) + 1}`), width: 2, spanGaps: true, value: number,
         dash: line.mark === "dashed" ? DASH : undefined, points: { show: line.mark === "dots" },

@@ -9,14 +9,28 @@ const GAP = 16;
 const LINE = 17;
 const PAD = 10;
 const BAR = 8;
+/** The width of a letter, rather more than less. */
+const LETTER = 7.2;
 
 const WARM = 0.5;
 const HOT = 0.8;
 
 /** Where a part stands, and how high its box is. */
-interface Placed { part: Part; x: number; y: number; width: number; height: number; indent: number }
+interface Placed { part: Part; lines: string[]; x: number; y: number; width: number; height: number }
 
 const percent = (share: number): string => `${(share * 100).toPrecision(3)} %`;
+
+/** A text in lines that have room in a box. */
+function wrapped(text: string, width: number): string[] {
+  const most = Math.max(10, Math.floor(width / LETTER));
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1]!;
+    if (last && last.length + 1 + word.length > most) lines.push(word);
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return lines;
+}
 
 function tone(share: number | null): string {
   if (share === null) return "none";
@@ -49,8 +63,9 @@ function placed(parts: Part[], width: number): { boxes: Placed[]; height: number
     let y = bottoms[at]!;
     for (const part of tower) {
       const indent = part.within.startsWith("pool") ? 14 : 0;
-      const height = PAD * 2 + LINE * (1 + part.details.length) + (part.busy_fraction === null ? 0 : BAR + 4);
-      boxes.push({ part, x: at * (column + GAP) + indent, y, width: column - indent, height, indent });
+      const lines = part.details.flatMap((detail) => wrapped(detail, column - indent - 2 * PAD));
+      const height = PAD * 2 + LINE * (1 + lines.length) + (part.busy_fraction === null ? 0 : BAR + 4);
+      boxes.push({ part, lines, x: at * (column + GAP) + indent, y, width: column - indent, height });
       y += height + GAP / 2;
     }
     bottoms[at] = y + GAP;
@@ -59,7 +74,7 @@ function placed(parts: Part[], width: number): { boxes: Placed[]; height: number
 }
 
 function Box({ box }: { box: Placed }) {
-  const { part, x, y, width, height } = box;
+  const { part, lines, x, y, width, height } = box;
   const share = part.busy_fraction;
   const inner = width - 2 * PAD;
   const bar = y + height - PAD - BAR / 2;
@@ -68,7 +83,7 @@ function Box({ box }: { box: Placed }) {
       <rect class="box" x={x + 0.5} y={y + 0.5} width={width - 1} height={height - 1} rx={7} />
       <text class="part-name" x={x + PAD} y={y + PAD + 12}>{part.name}</text>
       {share !== null && <text class="share" x={x + width - PAD} y={y + PAD + 12} text-anchor="end">{percent(share)}</text>}
-      {part.details.map((detail, row) => <text key={detail} class="part-detail" x={x + PAD} y={y + PAD + 12 + LINE * (row + 1)}>{detail}</text>)}
+      {lines.map((line, row) => <text key={row} class="part-detail" x={x + PAD} y={y + PAD + 12 + LINE * (row + 1)}>{line}</text>)}
       {share !== null && (
         <>
           <rect class="room" x={x + PAD} y={bar} width={inner} height={BAR / 2} rx={2} />

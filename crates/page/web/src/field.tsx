@@ -45,7 +45,7 @@ function Input({ id, field, change, describedBy, isWrong }: InputProps) {
   if (field.kind === "choice") {
     return (
       <select {...common} value={field.value} onChange={(event) => change(event.currentTarget.value)}>
-        {!field.choices.some((one) => one.name === field.value) && <option value={field.value}>{field.value || "as it follows from the rest"}</option>}
+        {!field.choices.some((one) => one.name === field.value) && <option value={field.value}>{field.value || "(default)"}</option>}
         {field.choices.map((one) => <option key={one.name} value={one.name}>{one.name}</option>)}
       </select>
     );

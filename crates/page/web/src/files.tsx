@@ -7,7 +7,7 @@ import type { Described } from "./types";
 import { useStore } from "./use";
 
 const MOST_BYTES = 1 << 20;
-const reports = new Lane();
+const reports = new Lane(true);
 
 export function save(name: string, type: string, text: string): void {
   const link = document.createElement("a");

@@ -8,7 +8,6 @@ import type { Found } from "./types";
 interface Props { found: Found; name: string; take?: (found: Found) => void }
 
 export function FoundView({ found, name, take }: Props) {
-  const hasAnswer = found.answers.length === 1 && found.answers[0]![1] !== null;
   return (
     <div class="found">
       <div class={`verdict small ${found.tone}`}>
@@ -20,7 +19,7 @@ export function FoundView({ found, name, take }: Props) {
       <HeatMap grid={found.grid} />
       {found.table && <TableView table={found.table} />}
       <div class="buttons">
-        {take && hasAnswer && <button type="button" onClick={() => take(found)}>Take this into the design</button>}
+        {take && found.take.length > 0 && <button type="button" onClick={() => take(found)}>Take this into the design</button>}
         <button type="button" onClick={() => save("sweep.html", "text/html", found.html)}>Save the report of these points</button>
       </div>
     </div>

@@ -1,8 +1,7 @@
 // The guided start: an array, a load, and the first question.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { choose, setAll, state } from "./store";
-import type { Described } from "./types";
+import { choose, state } from "./store";
 import { useStore } from "./use";
 
 /** How many of the workload's main settings are asked for. */
@@ -11,21 +10,18 @@ const MOST_ASKED = 3;
 export function Guide({ close }: { close: () => void }) {
   const { lists, design } = useStore();
   const dialog = useRef<HTMLDialogElement>(null);
-  const [workload, setWorkload] = useState(design!.workload || lists!.workloads[0]!.name);
   const [array, setArray] = useState(design!.array || lists!.arrays[0]!.name);
   const [typed, setTyped] = useState<{ [path: string]: string }>({});
   const [fault, setFault] = useState("");
   useEffect(() => dialog.current!.showModal(), []);
-  useEffect(() => {
+  const asked = design!.fields.filter((field) => field.group === "workload").slice(0, MOST_ASKED);
+  const take = async (workload: string): Promise<void> => {
     setTyped({});
-    void choose({ workload });
-  }, [workload]);
-  const asked = (design as Described).fields.filter((field) => field.group === "workload").slice(0, MOST_ASKED);
+    await choose({ workload });
+  };
   const done = async (event: Event): Promise<void> => {
     event.preventDefault();
-    const isChosen = await choose({ array });
-    const settings = Object.entries(typed);
-    if (isChosen && (settings.length === 0 || (await setAll(settings)))) close();
+    if (await choose({ array, settings: Object.entries(typed) })) close();
     else setFault(`${state.fault?.message ?? ""} ${state.fault?.help ?? ""}`);
   };
   return (
@@ -33,7 +29,8 @@ export function Guide({ close }: { close: () => void }) {
       <form onSubmit={(event) => void done(event)}>
         <h2 id="guide-head">What is to be sized?</h2>
         <label for="guide-workload">The load is that of</label>
-        <select id="guide-workload" value={workload} onChange={(event) => setWorkload(event.currentTarget.value)}>
+        <select id="guide-workload" value={design!.workload} onChange={(event) => void take(event.currentTarget.value)}>
+          {!design!.workload && <option value="">a profile of your own</option>}
           {lists!.workloads.map((one) => <option key={one.name} value={one.name}>{one.title}</option>)}
         </select>
         {asked.map((field) => (

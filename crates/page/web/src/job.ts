@@ -17,7 +17,7 @@ export interface Job<T> {
 interface Shown<T> { isRunning: boolean; progress?: Progress; answer?: T; fault?: Fault }
 
 export function useJob<T>(): Job<T> {
-  const [lane] = useState(() => new Lane());
+  const [lane] = useState(() => new Lane(true));
   const [shown, setShown] = useState<Shown<T>>({ isRunning: false });
   const start = (request: object): void => {
     setShown({ isRunning: true });

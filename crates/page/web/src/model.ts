@@ -33,6 +33,9 @@ export class Lane {
   private waiting: Waiting | undefined;
   private panic = "";
 
+  /** A lane of long requests takes a new worker for each: memory that was used is never given back. */
+  constructor(private readonly isLong = false) {}
+
   /** The worker is begun beforehand, so that the first request need not wait for it. */
   async begin(): Promise<void> {
     if (this.worker) return;
@@ -64,11 +67,16 @@ export class Lane {
 
   /** Ends the worker in the middle of what it does. */
   cancel(): void {
+    const waiting = this.waiting;
+    if (!waiting) return;
+    this.waiting = undefined;
+    waiting.reject(new Cancelled());
+    this.renew();
+  }
+
+  private renew(): void {
     this.worker?.terminate();
     this.worker = undefined;
-    const waiting = this.waiting;
-    this.waiting = undefined;
-    waiting?.reject(new Cancelled());
     void this.begin();
   }
 
@@ -83,6 +91,7 @@ export class Lane {
       const { answer, fault } = JSON.parse(message.answer);
       if (fault) waiting?.reject(new Failure(fault));
       else waiting?.resolve(answer);
+      if (this.isLong) this.renew();
     } else {
       this.replace(message.dead ?? "");
     }
@@ -97,10 +106,8 @@ export class Lane {
     this.panic = "";
     const waiting = this.waiting;
     this.waiting = undefined;
-    this.worker?.terminate();
-    this.worker = undefined;
     waiting?.reject(new Failure(fault));
-    void this.begin();
+    this.renew();
   }
 }
 

@@ -15,10 +15,7 @@ export function Search({ design }: { design: Described }) {
     setAsked(words);
     job.start({ do: "find", toml: design.toml, find, axes: [] });
   };
-  const take = (found: Found): void => {
-    const [key, value] = found.answers[0] ?? [];
-    if (key && value) void setAll([[key === "rate" ? "run.held_rate" : key, value]]);
-  };
+  const take = (found: Found): void => void setAll(found.take);
   return (
     <section class="card" aria-label="Search">
       <h2>Search</h2>

@@ -36,7 +36,7 @@ export function update(change: Partial<State>): void {
 }
 
 const forms = new Queue(new Lane());
-const predictions = new Lane();
+const predictions = new Lane(true);
 let timer = 0;
 
 export const faultOf = (error: unknown): Fault =>
@@ -66,8 +66,10 @@ export const set = (path: string, value: string): Promise<boolean> =>
 export const setAll = (settings: [string, string][]): Promise<boolean> =>
   change((toml) => ({ do: "set", toml, settings }));
 
-export const choose = (what: { workload?: string; array?: string }): Promise<boolean> =>
-  change((toml) => ({ do: "choose", toml, workload: null, array: null, ...what }));
+export interface Choice { workload?: string; array?: string; settings?: [string, string][] }
+
+export const choose = (choice: Choice): Promise<boolean> =>
+  change((toml) => ({ do: "choose", toml, workload: null, array: null, settings: [], ...choice }));
 
 export const setEvents = (lines: string): Promise<boolean> =>
   change((toml) => ({ do: "events", toml, lines }), "event", lines);
@@ -96,6 +98,8 @@ async function predict(): Promise<void> {
     for (const first of [true, false]) {
       const predicted = await predictions.ask<Predicted>({ do: "predict", toml, first }, onProgress);
       update({ predicted, isStale: false, progress: undefined });
+      // What cannot be shortened is whole at once.
+      if (!predicted.first) break;
     }
     update({ isPredicting: false });
   } catch (error) {

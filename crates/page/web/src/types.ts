@@ -40,7 +40,7 @@ export interface Predicted {
 }
 
 export interface Found {
-  tone: string; sentences: string[]; answers: [string, string | null][]; table: Table | null; html: string;
+  tone: string; sentences: string[]; take: [string, string][]; table: Table | null; html: string;
   grid: Grid;
 }
 

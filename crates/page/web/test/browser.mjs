@@ -57,7 +57,7 @@ try {
   const value = (selector) => page.$eval(selector, (element) => element.value);
   const alert = () => page.$eval("[role=alert]", (element) => element.textContent);
   const settled = () => until("whole prediction", () => page.$eval(".answer", (element) =>
-    element.getAttribute("aria-busy") === "false" && !element.classList.contains("stale") && !element.querySelector(".first")));
+    element.getAttribute("aria-busy") === "false" && !element.classList.contains("stale") && !element.querySelector(".short")));
   const type = async (selector, words) => {
     await page.focus(selector);
     await page.$eval(selector, (element) => element.select());

@@ -26,7 +26,7 @@ impl BufferArena {
     /// allows; if not, everything works the same at a little more CPU time.
     ///
     /// # Errors
-    /// If the system does not give that much memory.
+    /// If the system does not give that much memory, and always where there is no host.
     pub fn new(handle: &Handle, slot_bytes: usize, slots: u32) -> std::io::Result<Self> {
         assert!(
             slot_bytes > 0 && slot_bytes.is_multiple_of(BLOCK_BYTES),

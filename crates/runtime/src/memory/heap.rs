@@ -1,52 +1,37 @@
-//! The memory of buffers where there is no host to map it.
+//! Where there is no host there are no mappings: nothing would know their memory better than that of the heap, and in
+//! WebAssembly what is never touched would be memory all the same.
 
-#![allow(unsafe_code)] // Aligned memory, which a `Vec` cannot own.
-
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io::{Error, ErrorKind};
 use std::ptr::NonNull;
 
-/// Memory of zeros, aligned to 4 KiB.
-pub(crate) struct Mapping {
-    start: NonNull<u8>,
-    layout: Layout,
-}
+/// A mapping, of which there is none.
+pub(crate) enum Mapping {}
 
 impl Mapping {
-    /// Allocates `length` bytes of zeros; an error if memory is short.
-    pub(crate) fn new(length: usize) -> std::io::Result<Self> {
-        let layout = Layout::from_size_align(length.max(1), 4096)
-            .map_err(|_| Error::from(ErrorKind::OutOfMemory))?;
-        // SAFETY: the layout's size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
-        let start = NonNull::new(start).ok_or(Error::from(ErrorKind::OutOfMemory))?;
-        Ok(Self { start, layout })
+    /// Always an error: buffers come from the heap.
+    pub(crate) fn new(_length: usize) -> std::io::Result<Self> {
+        Err(Error::from(ErrorKind::Unsupported))
     }
 
-    /// Memory of which parts can be given back.
-    pub(crate) fn releasable(length: usize) -> std::io::Result<Self> {
-        Self::new(length)
+    /// As [`Mapping::new`].
+    pub(crate) fn releasable(_length: usize) -> std::io::Result<Self> {
+        Err(Error::from(ErrorKind::Unsupported))
     }
 
-    /// Without a host to give memory back to, it stays.
+    /// As where there is a host.
     ///
     /// # Safety
-    /// As where there is a host.
-    pub(crate) unsafe fn release(&self, _offset: usize, _length: usize) {}
+    /// Nobody has a reference to bytes of the part.
+    #[allow(unsafe_code)] // Has the signature of the other.
+    pub(crate) unsafe fn release(&self, _offset: usize, _length: usize) {
+        match *self {}
+    }
 
     pub(crate) fn start(&self) -> NonNull<u8> {
-        self.start
+        match *self {}
     }
 
     pub(crate) fn length(&self) -> usize {
-        self.layout.size()
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout; every buffer in it holds the arena, so none
-        // is left.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        match *self {}
     }
 }

@@ -1,6 +1,8 @@
 //! Large pieces of memory: the mappings behind buffers, and the allocator of programs with large
 //! tables.
 
+#[cfg(target_family = "wasm")]
+mod fresh_zeros;
 #[cfg(not(feature = "host"))]
 mod heap;
 #[cfg(feature = "host")]
@@ -8,6 +10,8 @@ mod large_pages;
 #[cfg(feature = "host")]
 mod mapping;
 
+#[cfg(target_family = "wasm")]
+pub use fresh_zeros::FreshZeros;
 #[cfg(not(feature = "host"))]
 pub(crate) use heap::Mapping;
 #[cfg(feature = "host")]
