@@ -24,7 +24,7 @@ fn files_below(directory: &Path, extension: &str, found: &mut Vec<PathBuf>) {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
+        if path.is_dir() && name != "target" && name != "node_modules" && !name.starts_with('.') {
             files_below(&path, extension, found);
         } else if path.extension().is_some_and(|found| found == extension) {
             found.push(path);

@@ -141,7 +141,7 @@ fn texts_below(directory: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.expect("a directory entry").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_hidden = name.starts_with('.') && !DOTTED.contains(&name.as_ref());
-        if is_hidden || name == "target" || name == "release" {
+        if is_hidden || name == "target" || name == "node_modules" || name == "release" {
             continue;
         }
         // Scripts, and files such as the Makefile, have no ending.

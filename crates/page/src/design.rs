@@ -5,10 +5,7 @@ use config::Source;
 use proofload::{Key, Scenario, Value as Given, predict};
 use toml::{Table, Value};
 
-use crate::fault::Fault;
-
-/// The name that a design has as a file, and its prediction as a workload.
-pub const DESIGN_FILE: &str = "design.toml";
+use crate::fault::{DESIGN_FILE, Fault};
 
 /// The total over all databases, which is no setting by itself.
 pub const MAILBOXES: &str = "mailboxes";

@@ -4,7 +4,8 @@ use config::ConfigError;
 use proofload::Error;
 use serde::Serialize;
 
-use crate::design::DESIGN_FILE;
+/// The name that a design has as a file, in messages, and as a workload.
+pub const DESIGN_FILE: &str = "design.toml";
 
 /// Why a request has no answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -28,7 +28,7 @@ mod request;
 pub mod search;
 mod tables;
 
-pub use design::{DESIGN_FILE, Design};
-pub use fault::Fault;
+pub use design::Design;
+pub use fault::{DESIGN_FILE, Fault};
 pub use progress::{Progress, Report};
 pub use request::answer;

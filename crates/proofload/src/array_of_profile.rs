@@ -6,9 +6,7 @@ use execution::Error;
 
 use crate::scenario::Scenario;
 
-/// The keys at the top of a profile that are about the array.
-pub const KEYS: [&str; 3] = [ARRAY, EVENT, SETTLED];
-
+// The registry of workloads names these keys, too, as those that no workload reads.
 const ARRAY: &str = "array";
 const EVENT: &str = "event";
 const SETTLED: &str = "settled";
