@@ -142,3 +142,54 @@ fn found(design: &Design, grid: GridResult, verdict: Verdict) -> Found {
         grid,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::grid::GridPoint;
+
+    /// A search over a setting whose answer is this value.
+    fn answered(key: &str, value: &str) -> Found {
+        let design = Design::new("exchange-2013", "msa2050").expect("bundled ones");
+        let point = GridPoint {
+            name: "the point".to_owned(),
+            values: [(key.to_owned(), value.to_owned())].into(),
+            ..GridPoint::default()
+        };
+        let answer = GridAnswer {
+            key: key.to_owned(),
+            point: Some(point.name.clone()),
+            sentence: "An answer.".to_owned(),
+            ..GridAnswer::default()
+        };
+        let grid = GridResult {
+            points: vec![point],
+            answers: vec![answer],
+            ..GridResult::default()
+        };
+        found(&design, grid, Verdict::Pass)
+    }
+
+    #[test]
+    fn an_answer_becomes_settings_of_the_design() {
+        let take = |key: &str, value: &str| answered(key, value).take;
+        let setting = |path: &str, value: &str| vec![(path.to_owned(), value.to_owned())];
+        assert_eq!(take("rate", "400"), setting("run.held_rate", "400"));
+        assert_eq!(take(SSD_COUNT, "2"), setting(SSD_COUNT, "2"));
+        assert_eq!(take(SSD_COUNT, "0"), setting(SSD_USE, "none"));
+        assert_eq!(
+            take("brokerage.users", "60"),
+            setting("brokerage.users", "60")
+        );
+    }
+
+    #[test]
+    fn a_rate_is_also_so_many_mailboxes() {
+        let sentences = answered("rate", "400").sentences.join(" ");
+        assert!(
+            sentences.contains("the rate of 4,000 mailboxes at 0.100 IOPS each"),
+            "{sentences}"
+        );
+        assert_eq!(answered(SSD_COUNT, "2").sentences[0], "An answer.");
+    }
+}
