@@ -37,7 +37,8 @@ fn meaning(arg: &Arg) -> String {
         let _ = write!(text, " Values: {}.", values.join(", "));
     }
     let defaults = arg.get_default_values();
-    if arg.get_action().takes_values() && !defaults.is_empty() {
+    let is_said = arg.get_action().takes_values() && !arg.is_hide_default_value_set();
+    if is_said && !defaults.is_empty() {
         let defaults = defaults.iter().map(|value| value.to_string_lossy());
         let _ = write!(
             text,
