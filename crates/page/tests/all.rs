@@ -2,4 +2,5 @@
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
+mod garbage;
 mod requests;
