@@ -42,7 +42,7 @@ pub(super) struct Limits {
     marks: Cell<Marks>,
     /// Frames that the cache shall come to.
     wanted: Cell<usize>,
-    /// The fewest frames it may be told to come to, and the most.
+    /// The fewest frames it may come to, and the most.
     fewest: usize,
     most: usize,
     /// Pages of the largest write.

@@ -5,14 +5,14 @@ use super::traits::{PageStore, Payload};
 use runtime::time::MILLISECOND_NS;
 use std::rc::Rc;
 
-/// Time between two looks at the memory, in milliseconds.
+/// Time between two readings of the memory, in milliseconds.
 const INTERVAL_MS: u64 = 100;
 
 /// Memory that a cache may take beside what it has, in bytes; negative: that it has to give back.
 pub type SpareMemory = Rc<dyn Fn() -> i64>;
 
 impl<P: Payload, S: PageStore<P>> Cache<P, S> {
-    /// From now on the cache grows while there is memory to spare, by half of it at each look so that caches that
+    /// From now on the cache grows while there is memory to spare, by half of it at each reading so that caches that
     /// fill cannot outrun what is known of the memory, and shrinks when it is short, within the sizes of its
     /// settings. Ends with the cache.
     pub fn follow_memory(&self, spare: SpareMemory) {
