@@ -111,7 +111,11 @@ fn full_result() -> RunResult {
         volumes: vec![ArrayVolume::default()],
         pools: vec![ArrayPool::default()],
         groups: vec![ArrayGroup::default()],
-        disks: vec![ArrayDisk::default()],
+        disks: vec![ArrayDisk {
+            checksum_errors: Some(1),
+            ..ArrayDisk::default()
+        }],
+        warp: Some(60),
         ..ArrayResult::default()
     });
     result.calibration = Some(CalibrationResult {
