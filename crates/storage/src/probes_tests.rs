@@ -1,6 +1,7 @@
 //! The target of a calibration: what is refused, and what is left of a claim.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -127,7 +128,11 @@ fn a_device_is_read_or_erased_only_as_it_was_said() {
         said.contains("--read-only") && said.contains("--erase-device"),
         "{said}"
     );
-    fs::write(device.path(), vec![7; 1 << 16]).unwrap();
+    // Synced, as somebody else may have the device open: then closing it writes nothing to the image.
+    let mut opened = fs::OpenOptions::new().write(true).open(device.path()).unwrap();
+    opened.write_all(&[7; 1 << 16]).unwrap();
+    opened.sync_all().unwrap();
+    drop(opened);
     let before = fs::read(&image).unwrap();
     let site = survey(device.path(), ProbeAccess::ReadOnly).unwrap();
     assert!(!site.writes() && site.room_bytes() == DEVICE_BYTES && site.first_byte() == 0);
