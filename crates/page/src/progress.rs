@@ -30,8 +30,7 @@ pub fn of_prediction(report: &Report, warm_up_s: f64, duration_s: f64) -> Box<dy
                 phase = began;
                 0.0
             }
-            Event::Live(figures) => figures.elapsed.as_secs_f64(),
-            Event::Sample { figures, .. } => figures.elapsed.as_secs_f64(),
+            Event::Live(figures) | Event::Sample { figures, .. } => figures.elapsed.as_secs_f64(),
             _ => return,
         };
         let (what, passed_s) = match phase {

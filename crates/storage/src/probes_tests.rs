@@ -129,7 +129,10 @@ fn a_device_is_read_or_erased_only_as_it_was_said() {
         "{said}"
     );
     // Synced, as somebody else may have the device open: then closing it writes nothing to the image.
-    let mut opened = fs::OpenOptions::new().write(true).open(device.path()).unwrap();
+    let mut opened = fs::OpenOptions::new()
+        .write(true)
+        .open(device.path())
+        .unwrap();
     opened.write_all(&[7; 1 << 16]).unwrap();
     opened.sync_all().unwrap();
     drop(opened);
