@@ -240,6 +240,8 @@ fn a_prediction_is_that_of_the_library() {
         phases.for_each(|phase| phase.started.clear());
     }
     assert_eq!(by_page, by_library);
+    let array = by_page.array.as_ref().unwrap();
+    assert_eq!(array.name, "msa2050-tier of design.toml");
     for part in ["controller-0", "ports-1", "pool-a", "group-a-ssd"] {
         let parts = predicted["parts"].as_array().unwrap();
         assert!(parts.iter().any(|one| one["id"] == part), "{part}");

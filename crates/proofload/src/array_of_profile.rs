@@ -17,6 +17,18 @@ pub fn array(scenario: &Scenario) -> Option<Source> {
     Some(Source::part(&scenario.workload, ARRAY, &text))
 }
 
+/// What that array is called: the profile, and the array that it extends.
+pub fn name(scenario: &Scenario) -> String {
+    let table = table_with(scenario, ARRAY).map(|(_, table)| table);
+    let extended = table
+        .as_ref()
+        .and_then(|table| table[ARRAY].get("extends")?.as_str());
+    match extended {
+        Some(extended) => format!("{extended} of {}", scenario.workload),
+        None => scenario.workload.clone(),
+    }
+}
+
 /// The `[[event]]` tables of the profile.
 pub fn events(scenario: &Scenario) -> Option<Source> {
     let (text, _) = table_with(scenario, EVENT)?;

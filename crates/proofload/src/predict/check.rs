@@ -93,7 +93,7 @@ impl Plan {
             scenario: scenario.clone(),
             workload: workloads::short_name(scenario.registry, &scenario.workload),
             array: match scenario.array.as_str() {
-                "" => scenario.workload.clone(),
+                "" => array_of_profile::name(scenario),
                 array => array.to_owned(),
             },
             profile,
